@@ -113,7 +113,7 @@ static bool dram_withhold(struct dram *c, const struct mem_request *m, uint64_t 
 }
 
 /* Updates the holders after a request of `top` has taken effect. */
-static void dram_note_holder(struct dram *c, const struct mem_request *m, uint64_t address)
+static void dram_update_holders(struct dram *c, const struct mem_request *m, uint64_t address)
 {
     uint16_t *holders = dram_holders(c, address), own = (uint16_t)dram_die_bit(dram_requester(m));
     if (message_kind(m) == MEM_READ) {
@@ -141,7 +141,7 @@ static bool dram_let_go_of(struct dram *c, uint16_t tag)
     return true;
 }
 
-static bool dram_take_probe_answers(struct dram *c)
+static bool dram_accept_probe_answers(struct dram *c)
 {
     const struct probe_reply *m;
     bool taken = false;

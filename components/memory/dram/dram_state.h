@@ -142,13 +142,13 @@ static inline void dram_serve(struct dram *c, unsigned port, const struct mem_re
 
 /* dram_cached.c */
 static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps);
-static inline bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
-                                    uint64_t address, uint64_t now_ps);
+static inline bool dram_accept_cached(struct dram *c, unsigned port, const struct mem_request *m,
+                                      uint64_t address, uint64_t now_ps);
 
 /* dram_timed.c */
-static ALWAYS_INLINE bool dram_take_memory(struct dram *c, unsigned port,
-                                           const struct mem_request *m, unsigned kind,
-                                           uint64_t address, unsigned access, uint64_t now_ps);
+static ALWAYS_INLINE bool dram_accept_memory(struct dram *c, unsigned port,
+                                             const struct mem_request *m, unsigned kind,
+                                             uint64_t address, unsigned access, uint64_t now_ps);
 static void dram_init_timed(struct dram *c);
 static bool dram_tick_timed(struct dram *c);
 

@@ -133,7 +133,8 @@ static ALWAYS_INLINE void dram_happen(struct dram *c, uint32_t number, unsigned 
 }
 
 /* A fence is answered when everything that was taken before it has been. */
-static OUT_OF_LINE bool dram_take_fence(struct dram *c, unsigned port, const struct mem_request *m)
+static OUT_OF_LINE bool dram_accept_fence(struct dram *c, unsigned port,
+                                          const struct mem_request *m)
 {
     if (c->taken[port] || index_pool_used(&c->free_withheld) || !dram_can_reply(c, port))
         return false;
@@ -157,9 +158,9 @@ static inline char *dram_line_bytes(uint64_t address)
 
 /* Request `m` of `port`, of a kind, on the line at `address`, needs `access` of memory, if there is
  * room for it there. true: it has been taken, and leaves its port. */
-static ALWAYS_INLINE bool dram_take_memory(struct dram *c, unsigned port,
-                                           const struct mem_request *m, unsigned kind,
-                                           uint64_t address, unsigned access, uint64_t now_ps)
+static ALWAYS_INLINE bool dram_accept_memory(struct dram *c, unsigned port,
+                                             const struct mem_request *m, unsigned kind,
+                                             uint64_t address, unsigned access, uint64_t now_ps)
 {
     /* Half of the numbers for each port: one does not wait for answers that the other does not
      * take. */
@@ -193,21 +194,22 @@ static ALWAYS_INLINE bool dram_take_memory(struct dram *c, unsigned port,
     return true;
 }
 
-static OUT_OF_LINE bool dram_take_atomic(struct dram *c, unsigned port, const struct mem_request *m,
-                                         uint64_t address, uint64_t now_ps)
+static OUT_OF_LINE bool dram_accept_atomic(struct dram *c, unsigned port,
+                                           const struct mem_request *m, uint64_t address,
+                                           uint64_t now_ps)
 {
-    return dram_take_memory(c, port, m, MEM_ATOMIC, address, DRAM_TIMING_READ | DRAM_TIMING_WRITE,
-                            now_ps);
+    return dram_accept_memory(c, port, m, MEM_ATOMIC, address, DRAM_TIMING_READ | DRAM_TIMING_WRITE,
+                              now_ps);
 }
 
-/* Takes the oldest request of `port`, `m`, if there is room for it. Its kind is a constant in the
+/* Accepts the oldest request of `port`, `m`, if there is room for it. Its kind is a constant in the
  * functions called here. */
-static ALWAYS_INLINE bool dram_take_timed(struct dram *c, unsigned port,
-                                          const struct mem_request *m, uint64_t now_ps)
+static ALWAYS_INLINE bool dram_offer_timed(struct dram *c, unsigned port,
+                                           const struct mem_request *m, uint64_t now_ps)
 {
     unsigned line = dram_port_line(c, port), kind = message_kind(m);
     if (unlikely(kind >= MEM_FENCE))
-        return dram_take_fence(c, port, m);
+        return dram_accept_fence(c, port, m);
     uint64_t address = m->read.address / line * line; /* in the same place for all three */
     if (unlikely(!memory_contains(address, line))) {
         dram_fail_outside(c, address);
@@ -217,18 +219,18 @@ static ALWAYS_INLINE bool dram_take_timed(struct dram *c, unsigned port,
     if (unlikely(dram_is_probing(c, port)) && !dram_may_happen(c, m, address))
         return false;
     if (dram_front_ops(c))
-        return dram_take_cached(c, port, m, address, now_ps);
+        return dram_accept_cached(c, port, m, address, now_ps);
     bool taken = kind == MEM_READ
-                     ? dram_take_memory(c, port, m, MEM_READ, address, DRAM_TIMING_READ, now_ps)
+                     ? dram_accept_memory(c, port, m, MEM_READ, address, DRAM_TIMING_READ, now_ps)
                  : kind == MEM_WRITE
-                     ? dram_take_memory(c, port, m, MEM_WRITE, address, DRAM_TIMING_WRITE, now_ps)
-                     : dram_take_atomic(c, port, m, address, now_ps);
+                     ? dram_accept_memory(c, port, m, MEM_WRITE, address, DRAM_TIMING_WRITE, now_ps)
+                     : dram_accept_atomic(c, port, m, address, now_ps);
     if (unlikely(dram_is_probing(c, port)) && taken)
-        dram_note_holder(c, m, address);
+        dram_update_holders(c, m, address);
     return taken;
 }
 
-/* Takes as many as a cycle allows, from the ports in turn. One that the part refused is not tried
+/* Accepts as many as a cycle allows, from the ports in turn. One that the part refused is not tried
  * again before that may have room. In *shown the ports that show a request, before and after. */
 static ALWAYS_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown, uint64_t now_ps)
 {
@@ -238,7 +240,7 @@ static ALWAYS_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown,
                  bit = 1u << DRAM_TOP << port;
         struct ring *in = ring_placed(port == DRAM_TOP ? c->io.top_request : c->io.dma_request);
         const struct mem_request *m = (const struct mem_request *)(void *)ring_slot(in->head);
-        if (!dram_take_timed(c, port, m, now_ps)) {
+        if (!dram_offer_timed(c, port, m, now_ps)) {
             asks &= ~bit;
             continue;
         }

@@ -279,7 +279,7 @@ static ALWAYS_INLINE uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel
 }
 
 /* Issues what was planned, at least one command, and plans anew. */
-static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
+static uint32_t hbm_issue_planned(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
 {
     uint32_t number = DRAM_TIMING_NONE;
     uint64_t edge = ch->next;
@@ -309,7 +309,7 @@ static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done
         struct hbm_channel *ch = hbm_channel(p, i);
         while (ch->next <= until) {
             uint64_t done;
-            uint32_t number = hbm_look(p, ch, &done);
+            uint32_t number = hbm_issue_planned(p, ch, &done);
             if (number != DRAM_TIMING_NONE) {
                 *done_ps = done * tck;
                 return number;

@@ -166,7 +166,7 @@ static inline void infinity_count(struct infinity_cache *p, bool here)
         p->io.stats.misses++;
 }
 
-static OUT_OF_LINE void infinity_settle_far(struct infinity_cache *p, uint64_t set, uint64_t line)
+static OUT_OF_LINE void infinity_arrange_far(struct infinity_cache *p, uint64_t set, uint64_t line)
 {
     p->far = true;
     uint32_t way = infinity_find_far(p, set, line), last = infinity_ways(p) - 1;
@@ -177,7 +177,7 @@ static OUT_OF_LINE void infinity_settle_far(struct infinity_cache *p, uint64_t s
 }
 
 /* Moves on what is in front of its place, or of the first that is empty, on the way there. */
-static void infinity_settle(struct part *self, uint64_t address, bool writes)
+static void infinity_arrange(struct part *self, uint64_t address, bool writes)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     uint64_t line = infinity_line(p, address), set = infinity_set(p, address);
@@ -186,7 +186,7 @@ static void infinity_settle(struct part *self, uint64_t address, bool writes)
         return;
     }
     if (unlikely(p->far || line >> 32)) {
-        infinity_settle_far(p, set, line);
+        infinity_arrange_far(p, set, line);
         return;
     }
     uint32_t next = (uint32_t)line, there = 0;
@@ -215,5 +215,5 @@ static const struct memory_side_cache_ops infinity_cache_ops = {.setup = infinit
                                                                 .latency = infinity_latency,
                                                                 .interval = infinity_interval,
                                                                 .holds = infinity_holds,
-                                                                .settle = infinity_settle,
+                                                                .settle = infinity_arrange,
                                                                 .drop = infinity_drop};

@@ -147,7 +147,8 @@ static bool join_walk(struct mmu *c, uint32_t input, uint64_t leaf, const struct
 }
 
 /* Takes a lookup, which joins a walk or, if `walker`, may begin one of its own. */
-static bool take_walk(struct mmu *c, uint32_t input, const struct translate_request *m, bool walker)
+static bool accept_walk(struct mmu *c, uint32_t input, const struct translate_request *m,
+                        bool walker)
 {
     struct mmu_lookup lookup = {
         .address = m->lookup.address, .pid = m->lookup.pid, .next = MMU_NONE, .tag = m->tag};
@@ -166,12 +167,12 @@ static bool take_walk(struct mmu *c, uint32_t input, const struct translate_requ
 }
 
 /* When all walkers are busy, lookups may still join walks. */
-static bool take_joining(struct mmu *c)
+static bool join_walks(struct mmu *c)
 {
     bool progress = false;
     for (uint32_t input = 0; input < mmu_top_count(c); input++) {
         const struct translate_request *m;
-        while ((m = mmu_top_peek(c, input)) && take_walk(c, input, m, false)) {
+        while ((m = mmu_top_peek(c, input)) && accept_walk(c, input, m, false)) {
             mmu_top_pop(c, input);
             progress = true;
         }
@@ -192,7 +193,7 @@ static bool accept(struct mmu *c)
             continue;
         }
         idle = 0;
-        take_walk(c, input, m, true);
+        accept_walk(c, input, m, true);
         mmu_top_pop(c, input);
         progress = true;
     }
@@ -229,7 +230,7 @@ static bool mmu_tick(struct mmu *c)
     bool progress = accept(c);
     if (!progress)
         c->next_input = first; /* a tick that does nothing leaves no trace */
-    progress |= c->count == mmu_params(c)->walkers && take_joining(c);
+    progress |= c->count == mmu_params(c)->walkers && join_walks(c);
     return finish_walks(c) || progress || shot;
 }
 

@@ -25,7 +25,7 @@ bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu, uint6
     return true;
 }
 
-bool page_copies_take(struct page_copies *t, uint64_t master, struct page_copy *copy)
+bool page_copies_remove(struct page_copies *t, uint64_t master, struct page_copy *copy)
 {
     for (uint32_t *link = page_copies_bucket(t, master); *link;
          link = &page_copies_at(t, *link - 1)->next) {

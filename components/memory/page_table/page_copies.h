@@ -64,6 +64,6 @@ static inline const struct page_copy *page_copies_find(const struct page_copies 
 bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu, uint64_t physical);
 
 /* Takes one of the copies of `master` out; false: there are none. */
-bool page_copies_take(struct page_copies *t, uint64_t master, struct page_copy *copy);
+bool page_copies_remove(struct page_copies *t, uint64_t master, struct page_copy *copy);
 
 #endif

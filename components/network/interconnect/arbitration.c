@@ -41,9 +41,9 @@ static inline uint64_t interconnect_pending(const struct component *c, uint32_t 
     return end - first >= 64 ? bits : bits & (((uint64_t)1 << (end - first)) - 1);
 }
 
-static inline uint32_t interconnect_take_turn(uint64_t *known, uint64_t *wanted,
-                                              const uint64_t *among, uint32_t words,
-                                              uint32_t *last_served)
+static inline uint32_t interconnect_choose_source(uint64_t *known, uint64_t *wanted,
+                                                  const uint64_t *among, uint32_t words,
+                                                  uint32_t *last_served)
 {
     uint32_t last = *last_served, word = words == 1 ? 0 : last / 64;
     uint64_t behind = UINT64_MAX << last % 64 << 1;

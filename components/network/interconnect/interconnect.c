@@ -281,7 +281,8 @@ static ALWAYS_INLINE bool interconnect_serve(const struct interconnect_unit *u,
         if (!interconnect_meet(wanted, among, v->words))
             return false;
     }
-    uint32_t source = interconnect_take_turn(v->known, wanted, among, v->words, &t->last_served);
+    uint32_t source =
+        interconnect_choose_source(v->known, wanted, among, v->words, &t->last_served);
     bool again; /* a source shows one message a cycle */
     unsigned cycles = interconnect_pass(u, v, source, out, reply, &again);
     t->free_at = v->now + cycles;

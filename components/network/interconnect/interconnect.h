@@ -114,8 +114,8 @@ static uint64_t interconnect_pending(const struct component *c, uint32_t first, 
 
 /* Takes the next in turn of the sources that want a target, of those `among` (NULL: all), which is
  * then not `known`. At least one must be there. */
-static uint32_t interconnect_take_turn(uint64_t *known, uint64_t *wanted, const uint64_t *among,
-                                       uint32_t words, uint32_t *last_served);
+static uint32_t interconnect_choose_source(uint64_t *known, uint64_t *wanted, const uint64_t *among,
+                                           uint32_t words, uint32_t *last_served);
 
 /* Whether two bitmaps have a bit in common; `b` NULL: whether `a` has any. */
 static bool interconnect_meet(const uint64_t *a, const uint64_t *b, uint32_t words);

@@ -48,7 +48,7 @@ static struct rdma_request *table_at(const struct rdma_table *t, uint16_t slot)
     return arena_at(struct rdma_request, t->requests) + slot;
 }
 
-static uint16_t table_take(struct rdma_table *t, uint16_t tag, uint64_t now, enum rdma_way way)
+static uint16_t table_add(struct rdma_table *t, uint16_t tag, uint64_t now, enum rdma_way way)
 {
     uint32_t slot = index_pool_take(&t->free);
     *table_at(t, (uint16_t)slot) = (struct rdma_request){now, tag, (uint16_t)way};
@@ -115,7 +115,7 @@ static bool forward_request(struct rdma_engine *c, struct rdma_table *t, enum rd
     if (!m || !index_pool_has(&t->free) || !port_can_send_optional(to, limit))
         return false;
     struct mem_request named = rename_process(m, way);
-    uint16_t slot = table_take(t, m->tag, rdma_engine_now(c), way);
+    uint16_t slot = table_add(t, m->tag, rdma_engine_now(c), way);
     port_forward(to, limit, port_messages(ring_number(to)), (const struct message *)&named,
                  ring_peek_payload(from), slot);
     ring_pop(from, limit);

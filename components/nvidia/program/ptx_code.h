@@ -58,7 +58,7 @@ void ptx_output_give(uint32_t gpu, uint64_t key, void (*print)(const char *text,
 void ptx_output_give_all(void (*print)(const char *text, size_t size));
 
 /* The kind of fault by which a kernel ended the simulation. */
-void ptx_fault_note(enum warp_fault_kind kind);
+void ptx_fault_set(enum warp_fault_kind kind);
 enum warp_fault_kind ptx_fault(void);
 
 /* ---- malloc() in kernels ---- */

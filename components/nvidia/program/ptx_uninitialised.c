@@ -23,7 +23,7 @@ static void set_around(void *context, uint64_t address)
         check_memory_written(a->start, a->end - a->start);
 }
 
-static void note_use(uint32_t instruction, uint8_t space, uint64_t address)
+static void check_use(uint32_t instruction, uint8_t space, uint64_t address)
 {
     if (space == PTX_SPACE_SHARED)
         undefined_note(instruction, FINDING_LDS, address & WARP_RANK_OFFSET);
@@ -46,5 +46,5 @@ static void found_undefined(void *context, const struct warp_undefined_use *use)
 const struct warp_undefined ptx_uninitialised = {.is_undefined = check_memory_is_undefined,
                                                  .set = set,
                                                  .set_around = set_around,
-                                                 .note = note_use,
+                                                 .note = check_use,
                                                  .report = found_undefined};

@@ -201,7 +201,7 @@ static bool acknowledge(struct sector_cache *c, uint32_t number, unsigned sector
     return true;
 }
 
-static bool take_answers(struct sector_cache *c)
+static bool accept_answers(struct sector_cache *c)
 {
     const struct sector_mem_reply *m;
     bool progress = false;
@@ -318,7 +318,7 @@ static bool hold_request(struct sector_cache *c, bool conflict)
 }
 
 /* The oldest request of `top`. */
-static bool take_head(struct sector_cache *c, const struct sector_mem_request *m)
+static bool accept_head(struct sector_cache *c, const struct sector_mem_request *m)
 {
     uint64_t number = m->load.address / SECTOR_LINE;
     unsigned sectors = SECTOR_OF_REQUEST(m) & SECTOR_ALL;
@@ -332,7 +332,7 @@ static bool take_head(struct sector_cache *c, const struct sector_mem_request *m
     bool banked = message_kind(m) != SECTOR_MEM_FILL;
     if (banked && !claim_banks(c, number, sectors, false))
         return hold_request(c, true);
-    if (!take_request(c, m))
+    if (!accept_request(c, m))
         return hold_request(c, false);
     if (banked)
         claim_banks(c, number, sectors, true);
@@ -344,12 +344,12 @@ static bool take_head(struct sector_cache *c, const struct sector_mem_request *m
 }
 
 /* true: as many as a cycle allows were taken, so there may be more. */
-static bool take_requests(struct sector_cache *c)
+static bool accept_requests(struct sector_cache *c)
 {
     const struct sector_mem_request *m;
     int64_t room = sector_cache_params(c)->ports;
     while (room && c->job == SECTOR_JOB_NONE && (m = sector_cache_top_peek(c))) {
-        if (!take_head(c, m))
+        if (!accept_head(c, m))
             return false;
         sector_cache_top_pop(c);
         room--;
@@ -359,10 +359,10 @@ static bool take_requests(struct sector_cache *c)
 
 static bool sector_cache_tick(struct sector_cache *c)
 {
-    bool progress = take_answers(c);
+    bool progress = accept_answers(c);
     if (sector_cache_control_is_connected(c))
         start_control(c);
-    progress |= take_requests(c);
+    progress |= accept_requests(c);
     if (c->job != SECTOR_JOB_NONE)
         progress |= work_on_control(c);
     return send_waiting(c) || progress;

@@ -293,8 +293,8 @@ static inline void atomic_happens(struct sector_cache *c, uint32_t line, uint64_
 }
 
 /* A load, or an atomic that happens here. */
-static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t number,
-                             unsigned sectors, bool atomic, uint32_t count)
+static inline bool accept_load(struct sector_cache *c, uint16_t tag, uint64_t number,
+                               unsigned sectors, bool atomic, uint32_t count)
 {
     uint32_t set = sector_set_of(c, number), line = sector_find(c, set, number), mshr;
     unsigned present = line == SECTOR_NONE ? 0 : sector_line_at(c, line)->present & sectors;
@@ -359,8 +359,8 @@ static inline struct sector_found find_for_store(const struct sector_cache *c, u
 }
 
 /* Stores go below, and the own copy follows. */
-static inline bool take_store_through(struct sector_cache *c, const struct sector_mem_request *m,
-                                      uint64_t number)
+static inline bool accept_store_through(struct sector_cache *c, const struct sector_mem_request *m,
+                                        uint64_t number)
 {
     unsigned sectors = m->store.sectors & SECTOR_ALL, partial = m->store.partial & sectors;
     struct sector_found f = find_for_store(c, number, sectors);
@@ -385,8 +385,8 @@ static inline bool take_store_through(struct sector_cache *c, const struct secto
 }
 
 /* Stores stay here. */
-static inline bool take_store_back(struct sector_cache *c, const struct sector_mem_request *m,
-                                   uint64_t number)
+static inline bool accept_store_back(struct sector_cache *c, const struct sector_mem_request *m,
+                                     uint64_t number)
 {
     unsigned sectors = m->store.sectors & SECTOR_ALL, partial = m->store.partial & sectors;
     struct sector_found f = find_for_store(c, number, sectors);
@@ -419,8 +419,8 @@ static inline bool take_store_back(struct sector_cache *c, const struct sector_m
 }
 
 /* A copy by the host: here at the first cache that all share, or on its way there. */
-static inline bool take_fill(struct sector_cache *c, const struct sector_mem_request *m,
-                             uint64_t number)
+static inline bool accept_fill(struct sector_cache *c, const struct sector_mem_request *m,
+                               uint64_t number)
 {
     uint32_t set = sector_set_of(c, number), line = sector_find(c, set, number);
     unsigned sectors = m->fill.sectors & SECTOR_ALL;
@@ -452,8 +452,8 @@ static inline bool take_fill(struct sector_cache *c, const struct sector_mem_req
 }
 
 /* An atomic of all sharers below makes the own copy stale. */
-static inline bool take_atomic_below(struct sector_cache *c, const struct sector_mem_request *m,
-                                     uint64_t number)
+static inline bool accept_atomic_below(struct sector_cache *c, const struct sector_mem_request *m,
+                                       uint64_t number)
 {
     unsigned sectors = m->atomic.sectors & SECTOR_ALL;
     uint32_t line = sector_find(c, sector_set_of(c, number), number);
@@ -465,39 +465,39 @@ static inline bool take_atomic_below(struct sector_cache *c, const struct sector
     return true;
 }
 
-static inline bool take_any_load(struct sector_cache *c, const struct sector_mem_request *m)
+static inline bool accept_any_load(struct sector_cache *c, const struct sector_mem_request *m)
 {
     unsigned sectors = m->load.sectors & SECTOR_ALL;
     if (!m->load.bypass || sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_HERE)
-        return take_load(c, m->tag, m->load.address / SECTOR_LINE, sectors, false, 0);
+        return accept_load(c, m->tag, m->load.address / SECTOR_LINE, sectors, false, 0);
     if (!pass_on(c, m, SECTOR_SENT_DATA))
         return false;
     c->io.stats.passed += sector_count(sectors);
     return true;
 }
 
-static inline bool take_request(struct sector_cache *c, const struct sector_mem_request *m)
+static inline bool accept_request(struct sector_cache *c, const struct sector_mem_request *m)
 {
     uint64_t number = m->load.address / SECTOR_LINE; /* in the same place for all */
     bool taken;
     switch (message_kind(m)) {
     case SECTOR_MEM_LOAD:
-        taken = take_any_load(c, m);
+        taken = accept_any_load(c, m);
         c->io.stats.loads += taken;
         return taken;
     case SECTOR_MEM_STORE:
-        taken = sector_writes_back(c) ? take_store_back(c, m, number)
-                                      : take_store_through(c, m, number);
+        taken = sector_writes_back(c) ? accept_store_back(c, m, number)
+                                      : accept_store_through(c, m, number);
         c->io.stats.stores += taken;
         return taken;
     case SECTOR_MEM_ATOMIC:
         taken = sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_HERE
-                    ? take_load(c, m->tag, number, m->atomic.sectors & SECTOR_ALL, true,
-                                m->atomic.count)
-                    : take_atomic_below(c, m, number);
+                    ? accept_load(c, m->tag, number, m->atomic.sectors & SECTOR_ALL, true,
+                                  m->atomic.count)
+                    : accept_atomic_below(c, m, number);
         c->io.stats.atomic_requests += taken;
         return taken;
     default:
-        return take_fill(c, m, number);
+        return accept_fill(c, m, number);
     }
 }

@@ -231,7 +231,7 @@ static void write_back(struct sector_cache *c, uint32_t line);
 static uint32_t make_room(struct sector_cache *c, uint32_t set);
 static void atomic_happens(struct sector_cache *c, uint32_t line, uint64_t number, unsigned sectors,
                            uint32_t count);
-static bool take_request(struct sector_cache *c, const struct sector_mem_request *m);
+static bool accept_request(struct sector_cache *c, const struct sector_mem_request *m);
 
 /* ---- sector_touch.c ---- */
 

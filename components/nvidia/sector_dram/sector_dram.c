@@ -153,7 +153,7 @@ static void reply(struct sector_dram *c, uint32_t port, uint8_t kind, uint16_t t
 }
 
 /* Sectors of the oldest request of a port, at most `room`. */
-static uint32_t take_ideal(struct sector_dram *c, uint32_t i, uint32_t room)
+static uint32_t accept_ideal(struct sector_dram *c, uint32_t i, uint32_t room)
 {
     const struct sector_mem_request *m = port_head(c, i);
     struct port *p = port_at(c, i);
@@ -208,7 +208,7 @@ static void answer_later(struct sector_dram *c, uint32_t number)
 }
 
 /* A sector of an entry is through at `time_ps`. */
-static void settle_request(struct sector_dram *c, uint32_t number, uint64_t time_ps)
+static void finish_sector(struct sector_dram *c, uint32_t number, uint64_t time_ps)
 {
     struct entry *e = entry_at(c, number);
     e->due = max(time_ps, e->due);
@@ -227,7 +227,7 @@ static bool advance(struct sector_dram *c, uint64_t until_ps)
     if (ops->next_ps(part) > until_ps)
         return false;
     while ((number = ops->advance(part, until_ps, &done)) != DRAM_TIMING_NONE)
-        settle_request(c, arena_at(uint32_t, c->owners)[number], done);
+        finish_sector(c, arena_at(uint32_t, c->owners)[number], done);
     for (uint32_t i = 0; i < sector_dram_top_count(c); i++)
         port_at(c, i)->is_refused = false;
     return true;
@@ -267,12 +267,12 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
     p->numbers++;
     p->sectors_left &= (uint8_t)(p->sectors_left - 1);
     if (time != DRAM_TIMING_LATER)
-        settle_request(c, owner, time);
+        finish_sector(c, owner, time);
     return true;
 }
 
 /* Sectors of the oldest request of a port, at most `room`. */
-static uint32_t take_timed(struct sector_dram *c, uint32_t i, uint32_t room)
+static uint32_t accept_timed(struct sector_dram *c, uint32_t i, uint32_t room)
 {
     struct port *p = port_at(c, i);
     if (p->is_refused)
@@ -327,13 +327,13 @@ static bool finish_request(struct sector_dram *c, uint32_t i)
 /* ---- a cycle ---- */
 
 /* Takes as many sectors as a cycle allows, from the ports in turn, one request each. */
-static uint32_t take_sectors(struct sector_dram *c)
+static uint32_t accept_sectors(struct sector_dram *c)
 {
     uint32_t ports = sector_dram_top_count(c), width = sector_dram_params(c)->width, taken = 0,
              idle = 0;
     while (taken < width && idle < ports) {
-        uint32_t more = sector_dram_timing_ops(c) ? take_timed(c, c->turn, width - taken)
-                                                  : take_ideal(c, c->turn, width - taken);
+        uint32_t more = sector_dram_timing_ops(c) ? accept_timed(c, c->turn, width - taken)
+                                                  : accept_ideal(c, c->turn, width - taken);
         idle = more ? 0 : idle + 1;
         taken += more;
         c->turn = c->turn + 1 == ports ? 0 : c->turn + 1;
@@ -347,7 +347,7 @@ static bool tick_timed(struct sector_dram *c)
 {
     uint64_t now_ps = component_now_ps(&c->io.base);
     bool room = now_ps && advance(c, now_ps - 1);
-    uint32_t taken = take_sectors(c);
+    uint32_t taken = accept_sectors(c);
     room |= advance(c, now_ps);
     for (uint32_t i = 0; i < sector_dram_top_count(c); i++)
         room |= finish_request(c, i);
@@ -361,7 +361,7 @@ static bool sector_dram_tick(struct sector_dram *c)
 {
     if (sector_dram_timing_ops(c))
         return tick_timed(c);
-    return take_sectors(c) != 0;
+    return accept_sectors(c) != 0;
 }
 
 static unsigned sector_dram_outstanding(const struct sector_dram *c, struct hang_report *report)

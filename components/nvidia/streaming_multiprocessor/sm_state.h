@@ -3,7 +3,7 @@
  *
  * Invariant: a warp is in ready[] of its sub-core under the unit of its next instruction exactly
  * when that instruction is in the buffer, no register of it is pending, and the warp waits for
- * nothing else (enum sm_wait). Code that changes one of these three conditions calls warp_look().
+ * nothing else (enum sm_wait). Code that changes one of these three conditions calls warp_check().
  */
 #ifndef HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_SM_STATE_H
 #define HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_SM_STATE_H
@@ -274,7 +274,7 @@ static uint64_t sm_event_next(const struct streaming_multiprocessor *c, uint64_t
 
 /* ---- sm_scoreboard.c ---- */
 
-static void warp_look(struct streaming_multiprocessor *c, uint32_t slot);
+static void warp_check(struct streaming_multiprocessor *c, uint32_t slot);
 static void warp_decode(const struct streaming_multiprocessor *c, struct sm_warp *w);
 static bool warps_fetch(struct streaming_multiprocessor *c);
 static void warp_wake(struct streaming_multiprocessor *c, uint32_t slot);
@@ -299,8 +299,8 @@ static bool memory_step(struct streaming_multiprocessor *c, uint64_t now, uint64
 static bool memory_receive(struct streaming_multiprocessor *c, uint64_t now);
 static bool memory_tag(struct streaming_multiprocessor *c, const struct sm_access *a,
                        uint32_t requests, uint16_t *tag);
-static uint64_t memory_shared_take(struct streaming_multiprocessor *c, uint64_t now,
-                                   unsigned cycles);
+static uint64_t memory_occupy_shared(struct streaming_multiprocessor *c, uint64_t now,
+                                     unsigned cycles);
 static void memory_request(struct streaming_multiprocessor *c, const struct sm_access *a,
                            uint16_t tag, const struct sm_request *r);
 
@@ -321,7 +321,7 @@ static void async_issued(struct streaming_multiprocessor *c, uint32_t slot,
                          const struct trace_inst *inst, const uint32_t *record);
 static void async_over(struct streaming_multiprocessor *c, uint32_t slot, uint16_t destination);
 static void gather_pass(struct streaming_multiprocessor *c, struct sm_block *b, uint32_t four);
-static void copier_take(struct streaming_multiprocessor *c, const struct sm_access *a);
+static void copier_push(struct streaming_multiprocessor *c, const struct sm_access *a);
 static bool phases_release(struct streaming_multiprocessor *c);
 static bool copier_step(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at);
 

@@ -97,7 +97,7 @@ static inline void warp_retire(struct streaming_multiprocessor *c, uint32_t slot
         look = true;
     }
     if (look && w->instructions_left && !(c->sub[slot % sm_sub_cores(c)].ready_warps >> slot & 1))
-        warp_look(c, slot);
+        warp_check(c, slot);
     warp_may_end(c, slot);
 }
 

@@ -86,7 +86,7 @@ static bool control_receive(struct streaming_multiprocessor *c)
 }
 
 /* Blocks wait at the door while the L1 changes its parts. */
-static bool blocks_take(struct streaming_multiprocessor *c, uint64_t now)
+static bool blocks_accept(struct streaming_multiprocessor *c, uint64_t now)
 {
     const struct thread_block_request *m;
     bool progress = false;
@@ -151,7 +151,7 @@ static bool streaming_multiprocessor_tick(struct streaming_multiprocessor *c)
     }
     progress |= c->must_forget && l1_forget(c);
     progress |= c->control_answers && control_receive(c);
-    progress |= blocks_take(c, now);
+    progress |= blocks_accept(c, now);
     if (!progress && c->resident) {
         uint64_t event = sm_event_next(c, now);
         if (c->phase_waits && event == ENGINE_NEVER && at == ENGINE_NEVER)

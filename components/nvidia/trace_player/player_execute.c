@@ -185,7 +185,7 @@ static void record_block(struct player_call *c, uint64_t number, uint32_t warps)
 /* ---- launches ---- */
 
 /* Said once a run: how far its cycles can be trusted. */
-static void execute_note(void)
+static void execute_warn(void)
 {
     static bool has_warned;
     if (!has_warned)
@@ -262,7 +262,7 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
     memset(c->exits, 0, sizeof c->exits);
     if (!ptx_call_begin(&c->call, &order, trace_files.error, sizeof trace_files.error))
         return false;
-    execute_note();
+    execute_warn();
     const struct warp_launch *l = &c->call.launch;
     const struct ptx_module *module = c->call.code->module;
     if (module->instruction_count > TRACE_INSTS && !execute_has_ids(module, l->kernel->name)) {
@@ -316,7 +316,7 @@ static bool execute_is_over(void)
 
 static void execute_fail(const struct trace_player *p, const struct warp_fault *fault)
 {
-    ptx_fault_note(fault->kind);
+    ptx_fault_set(fault->kind);
     if (fault->kind == WARP_FAULT_ADDRESS)
         engine_fail_at(&p->io.base, fault->address, "%s", fault->text);
     else

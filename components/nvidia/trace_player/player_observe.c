@@ -140,7 +140,7 @@ static uint32_t lanes_of(const struct player_call *c, uint32_t warp)
 }
 
 /* When the last lanes have come to the barrier or ended, it is over for the warp. */
-static void lanes_settle(struct player_call *c, uint32_t warp)
+static void lanes_end_barrier(struct player_call *c, uint32_t warp)
 {
     struct player_lanes *l = &c->lanes[warp];
     if (l->arrived && !(lanes_of(c, warp) & ~(l->arrived | l->exited)))
@@ -154,7 +154,7 @@ static bool lanes_arrive(struct player_call *c, const struct warp_step *step)
     struct player_lanes *l = &c->lanes[step->warp];
     bool first = !l->arrived;
     l->arrived |= step->active;
-    lanes_settle(c, step->warp);
+    lanes_end_barrier(c, step->warp);
     return first;
 }
 
@@ -222,5 +222,5 @@ static void observe_step(void *context, const struct warp_step *step)
     warp_reserve(w, TRACE_RECORD);
     w->word_count += trace_writer_record(w->words + w->word_count, id, &s, space);
     w->count++;
-    lanes_settle(c, step->warp);
+    lanes_end_barrier(c, step->warp);
 }

@@ -12,6 +12,11 @@
 
 static struct trace_files trace_files;
 
+static bool player_has_host(const struct trace_player *p)
+{
+    return trace_player_host_is_connected(p) && !trace_files.path;
+}
+
 static const char allow_remedy[] = "; '--allow-incomplete' plays what is there";
 
 static void trace_files_report(void *context, bool is_error, const char *path, uint64_t line,

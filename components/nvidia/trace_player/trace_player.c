@@ -101,7 +101,7 @@ static const struct itrace *kernel_open(struct trace_player *p, struct player_ke
     if (!trace)
         return NULL;
     const uint32_t *grid = trace->header.grid;
-    sample_take(p, k, trace->header.kernel_name);
+    sample_enter(p, k, trace->header.kernel_name);
     progress_add_kernel((uint64_t)grid[0] * grid[1] * grid[2]);
     return listed && k->way != SAMPLING_SKIPPED ? trace_file_open(slot, k->command, false) : trace;
 }
@@ -147,7 +147,7 @@ static uint64_t launch_time(const struct trace_player *p, const struct player_ke
     return p->ended < k->ended_before ? ENGINE_NEVER : p->ended_at + k->delay;
 }
 
-static bool traced_kernel_take(struct trace_player *p)
+static bool traced_kernel_accept(struct trace_player *p)
 {
     uint32_t slot = player_free_slot(p);
     if (slot == TRACE_NOTHING)
@@ -273,12 +273,12 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
 
 /* ---- the list ---- */
 
-static bool commands_take(struct trace_player *p)
+static bool commands_accept(struct trace_player *p)
 {
     bool progress = false;
     while (p->command < trace_files.list.count && p->fill_at == p->fill_end && !p->fills) {
         const struct itrace_command *command = &trace_files.list.commands[p->command];
-        if (!(command->name ? traced_kernel_take(p) : copy_take(p, command)))
+        if (!(command->name ? traced_kernel_accept(p) : copy_accept(p, command)))
             break;
         progress = true;
     }
@@ -314,7 +314,7 @@ static bool turn_has_come(const struct trace_player *p)
 }
 
 /* A block has been placed, whose successor has its turn `block_cost` later. */
-static void turn_take(struct trace_player *p, const struct player_kernel *k)
+static void turn_end(struct trace_player *p, const struct player_kernel *k)
 {
     uint64_t now = trace_player_now(p) * 100;
     p->turn = max(p->turn, now) + trace_player_params(p)->block_cost;
@@ -333,7 +333,7 @@ static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
             continue;
         sm_room_take(room, &k->block);
         account_place(p, k, sm);
-        turn_take(p, k);
+        turn_end(p, k);
         player_block(p, k->next_block)->placed = p->placed++;
         trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next_block);
         read_block_placed(p, k);
@@ -507,7 +507,7 @@ static bool trace_player_tick(struct trace_player *p)
     progress |= copy_fill(p);
     progress |= blocks_place(p);
     progress |= kernels_step(p);
-    progress |= commands_take(p);
+    progress |= commands_accept(p);
     if (!progress)
         check_memory(p);
     return progress;

@@ -38,7 +38,7 @@ struct trace_file {
     struct sampler_shape shape; /* --kernels auto */
 };
 
-/* Outside of the simulation's state, one of a process: see trace_files.c. */
+/* Outside of the simulation's state: trace_files.c defines the one of the process. */
 struct trace_files {
     const char *path; /* --play sass, or NULL */
     bool no_cache, allow_incomplete;
@@ -49,30 +49,7 @@ struct trace_files {
     struct trace_file file[TRACE_FILES];
 };
 
-static struct trace_files trace_files;
-
-enum {
-    PROFILE_BLOCKS = 32, /* instructions by a hash of their place in the kernel */
-    PROFILE_DETAILS = 8
-};
-
-/* Host memory, of the kernel that is being read: see trace_profile.c. */
-struct profile {
-    uint64_t units[SASS_CLASS_COUNT]; /* warp instructions */
-    uint64_t blocks[PROFILE_BLOCKS];
-    uint64_t accesses;               /* lines of single accesses to global memory */
-    struct itrace_set lines, before; /* lines of this kernel, and of the one before */
-};
-
-static struct profile profile;
-
-/* Notes on approximations that the run has printed: see trace_async.c. */
-struct trace_notes {
-    uint32_t printed; /* bits of families */
-    bool has_groups;  /* traces say what closes a group of products */
-};
-
-static struct trace_notes trace_notes;
+enum { PROFILE_DETAILS = 8 };
 
 /* ---- state ---- */
 
@@ -134,7 +111,7 @@ struct player_kernel {
     uint64_t blocks, warp_instructions, thread_instructions;
     uint32_t registers; /* registers of a thread */
     uint32_t uses;      /* arena: struct player_use [count(work)] */
-    uint32_t pcs;       /* arena: uint32_t [TRACE_INSTS], of a profile of instructions; */
+    uint32_t pcs;       /* arena: uint32_t [TRACE_INSTS], of a profile of instructions */
     uint32_t profile;   /* its number there */
     bool accounts;      /* SMs account for its warps */
     struct slot_account slots;
@@ -203,12 +180,6 @@ static inline bool player_fills(const struct trace_player *p)
            && trace_player_l2_is_connected(p);
 }
 
-/* True if a program launches kernels, in place of a list. */
-static inline bool player_has_host(const struct trace_player *p)
-{
-    return trace_player_host_is_connected(p) && !trace_files.path;
-}
-
 /* ---- trace_player.c ---- */
 
 /* TRACE_NOTHING: none. */
@@ -237,8 +208,8 @@ static uint32_t sample_kernel_number(const char *symbol);
 
 /* ---- trace_copies.c ---- */
 
-/* false: not yet. */
-static bool copy_take(struct trace_player *p, const struct itrace_command *command);
+/* False: the copy cannot begin yet. */
+static bool copy_accept(struct trace_player *p, const struct itrace_command *command);
 static bool copy_fill(struct trace_player *p);
 
 /* ---- player_host.c ---- */
@@ -254,7 +225,7 @@ static bool host_launch_end(struct trace_player *p, const struct player_kernel *
 static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                           const struct aql_packet *packet, const struct command_request *m);
 static void execute_end(struct trace_player *p, struct player_kernel *k);
-/* Executes the next block for the SM: k->next. false: there is no room for it, or the run has
+/* Executes the next block for the SM: k->next. False: there is no room for it, or the run has
  * failed. */
 static bool execute_block(struct trace_player *p, struct player_kernel *k, uint32_t sm);
 /* The block, on the SM, needs more instructions. */
@@ -264,6 +235,8 @@ static bool execute_asked(struct trace_player *p);
 
 /* ---- trace_files.c ---- */
 
+/* True if a program launches kernels, in place of a list. */
+static bool player_has_host(const struct trace_player *p);
 static void trace_files_report(void *context, bool is_error, const char *path, uint64_t line,
                                const char *text);
 static void trace_file_close(struct trace_file *f);
@@ -336,7 +309,7 @@ static uint32_t signature_age(const struct itrace *trace);
 /* ---- trace_sample.c ---- */
 
 static bool sample_in_turn(void);
-static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol);
+static void sample_enter(struct trace_player *p, struct player_kernel *k, const char *symbol);
 static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k);
 static void sample_describe(const struct trace_player *p, const struct player_kernel *k,
                             const struct itrace *trace);

@@ -39,7 +39,7 @@ static bool read_begin(struct trace_player *p, struct player_kernel *k)
                               .profile = k->profile,
                               .pcs = k->pcs,
                               .local_base = k->local_base};
-    b->first = b->last = trace_writer_take(w, trace_player_stream(p));
+    b->first = b->last = trace_writer_copy(w, trace_player_stream(p));
     k->write_at = b->first * TRACE_CHUNK;
     k->reading_block = number;
     phases_begin(k);
@@ -134,7 +134,7 @@ static void part_describe(struct trace_block *b)
 }
 
 /* The instructions that follow become the warp's, as far as they belong to the block's part. */
-static void part_take(const struct trace_player *p, struct trace_block *b, uint32_t warp)
+static void part_begin(const struct trace_player *p, struct trace_block *b, uint32_t warp)
 {
     const uint32_t *words = trace_writer_word(trace_player_stream(p), 0);
     uint32_t at = b->warp[warp].at, *rest = &b->warp[warp].rest;
@@ -178,7 +178,7 @@ static bool read_asked(struct trace_player *p)
         }
         b->part++;
         for (uint32_t w = 0; w < b->warps; w++)
-            part_take(p, b, w);
+            part_begin(p, b, w);
         part_describe(b);
         trace_player_work_send_go_on(p, b->sm, 0, block);
         *link = b->next;

@@ -56,7 +56,7 @@ static uint32_t sample_kernel_number(const char *symbol)
 
 /* Derives the shape of a kernel, by which launches are told apart, from its header and its
  * input. */
-static void sample_look_at(struct trace_file *file)
+static void sample_read_shape(struct trace_file *file)
 {
     const struct itrace_header *h = &file->trace.header;
     uint32_t symbol = sample_kernel_number(h->kernel_name);
@@ -68,7 +68,7 @@ static void sample_look_at(struct trace_file *file)
                                .age = signature_age(&file->trace)};
 }
 
-static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol)
+static void sample_enter(struct trace_player *p, struct player_kernel *k, const char *symbol)
 {
     char name[SAMPLE_NAME];
     itrace_name_plain(symbol, name, sizeof name);
@@ -76,7 +76,7 @@ static void sample_take(struct trace_player *p, struct player_kernel *k, const c
     if (platform_sampling()->kernels)
         census_note(platform_sampling(), k->launch, name, symbol);
     if (platform_sampling()->automatic) {
-        sample_look_at(&trace_files.file[k - p->kernel]);
+        sample_read_shape(&trace_files.file[k - p->kernel]);
         return;
     }
     k->way = (uint8_t)sampling_way(platform_sampling(), k->launch, name, symbol);

@@ -23,7 +23,7 @@ static inline uint32_t *trace_writer_word(const struct trace_stream *s, uint32_t
     return arena_at(uint32_t, s->words) + at;
 }
 
-static inline uint32_t trace_writer_take(struct trace_writer *w, const struct trace_stream *s)
+static inline uint32_t trace_writer_copy(struct trace_writer *w, const struct trace_stream *s)
 {
     uint32_t chunk = w->free_chunk;
     w->free_count--;
@@ -53,7 +53,7 @@ static inline void trace_writer_restart(struct trace_writer *w, const struct tra
                                         struct trace_block *b)
 {
     trace_writer_drop(w, s, b);
-    b->first = b->last = trace_writer_take(w, s);
+    b->first = b->last = trace_writer_copy(w, s);
 }
 
 static inline void trace_writer_release(struct trace_writer *w, const struct trace_stream *s,
@@ -175,7 +175,7 @@ static inline uint32_t trace_writer_room(struct trace_writer *w, const struct tr
 {
     if (at % TRACE_CHUNK + length < TRACE_CHUNK - 1)
         return at;
-    uint32_t chunk = trace_writer_take(w, s);
+    uint32_t chunk = trace_writer_copy(w, s);
     *trace_writer_word(s, at) = TRACE_LINK;
     *trace_writer_word(s, at | (TRACE_CHUNK - 1)) = chunk;
     b->last = chunk;

@@ -282,14 +282,14 @@ uint32_t warp_instruction_at(const struct warp_code *code, uint64_t address);
 
 /* The number of the instruction that the warp executes next, with the lanes that execute it;
  * PTX_NONE: all lanes have ended. */
-uint32_t warp_look_place(const struct warp_block *block, const struct warp_launch *launch,
-                         uint32_t warp, uint32_t *lanes);
+uint32_t warp_inspect_place(const struct warp_block *block, const struct warp_launch *launch,
+                            uint32_t warp, uint32_t *lanes);
 
 /* The values of a register of the function, low 64 bits. Returns the lanes that have one: lanes
  * that are in the function, at a place where the register is live. */
-uint32_t warp_look_register(const struct warp_block *block, const struct warp_launch *launch,
-                            uint32_t warp, uint32_t function, uint32_t number,
-                            uint64_t value[WARP_LANES]);
+uint32_t warp_inspect_register(const struct warp_block *block, const struct warp_launch *launch,
+                               uint32_t warp, uint32_t function, uint32_t number,
+                               uint64_t value[WARP_LANES]);
 
 /* The host's memory at a generic address of shared, local or parameter memory, and the number of
  * bytes from there on. NULL for an address elsewhere, or with *bytes 0. */
@@ -297,6 +297,6 @@ const void *warp_look_memory(const struct warp_block *block, const struct warp_l
                              uint32_t thread, uint64_t address, uint64_t *bytes);
 
 /* The place of the block in the grid. */
-void warp_look_block(const struct warp_block *block, uint32_t id[3]);
+void warp_inspect_block(const struct warp_block *block, uint32_t id[3]);
 
 #endif

@@ -37,7 +37,7 @@ static void place_data(const struct host_core *c, struct core_call *k, uint32_t 
     api_request_encode(&r, blob->bytes, blob->size, &fault);
 }
 
-static bool take_call(struct host_core *c)
+static bool accept_call(struct host_core *c)
 {
     const struct host_call_request *m = host_core_host_peek(c);
     uint32_t slot = 0;
@@ -145,7 +145,7 @@ static bool wait_for_status(struct host_core *c, struct core_call *k)
 }
 
 /* The packet with the answer has been read. */
-static void take_answer(struct host_core *c, struct core_call *k)
+static void accept_answer(struct host_core *c, struct core_call *k)
 {
     struct api_answer a;
     struct packet_fault fault;
@@ -199,7 +199,7 @@ static void end_packet_line(struct host_core *c, struct core_call *k, uint32_t o
     if (k->finished < k->bytes)
         return;
     if (k->phase == CORE_READ) {
-        take_answer(c, k);
+        accept_answer(c, k);
         return;
     }
     timeline_end(&c->io.base, k->order, "1 write the packet to memory");
@@ -208,7 +208,7 @@ static void end_packet_line(struct host_core *c, struct core_call *k, uint32_t o
 }
 
 /* The device's status: the packet of a call that is over, or 0. */
-static void take_status(struct host_core *c, uint64_t address)
+static void read_status(struct host_core *c, uint64_t address)
 {
     uint64_t first = address_of(c, 0);
     if (address >= first && address < address_of(c, call_count(c)))
@@ -237,8 +237,8 @@ static bool receive_replies(struct host_core *c)
             uint64_t status = 0;
             if (bytes)
                 memcpy(&status, bytes, sizeof status);
-            take_status(c, status);
-            access_take_answer(c);
+            read_status(c, status);
+            access_accept_answer(c);
         } else
             end_packet_line(c, k, line * CORE_LINE, bytes);
         host_core_mem_pop_reply(c);
@@ -275,7 +275,7 @@ static bool call_step(struct host_core *c, uint32_t slot)
 static bool host_core_tick(struct host_core *c)
 {
     bool progress = receive_replies(c);
-    progress |= take_call(c);
+    progress |= accept_call(c);
     for (uint32_t i = 0; i < call_count(c) && c->used_calls; i++)
         progress |= call_step(c, i);
     return access_step(c) || progress;

@@ -103,7 +103,7 @@ static void access_request(struct host_core *c, struct core_call *k, enum core_p
 static bool access_step(struct host_core *c);
 
 /* The device has answered the access: the write of an address, or a read of the status. */
-static void access_take_answer(struct host_core *c);
+static void access_accept_answer(struct host_core *c);
 
 /* ---- host_core.c ---- */
 

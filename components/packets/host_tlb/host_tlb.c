@@ -57,7 +57,7 @@ static uint32_t pid_of(const struct mem_request *m)
     return message_kind(m) == MEM_READ ? m->read.pid : m->write.pid;
 }
 
-static bool take_walk(struct host_tlb *c)
+static bool accept_walk(struct host_tlb *c)
 {
     const struct translate_reply *m = host_tlb_translate_peek_reply(c);
     const struct mem_request *first = host_tlb_top_peek(c);
@@ -186,7 +186,7 @@ static bool host_tlb_tick(struct host_tlb *c)
     bool progress = pass_replies(c);
     progress |= host_tlb_control_is_connected(c) && forget_page(c);
     if (c->is_walking)
-        progress |= take_walk(c);
+        progress |= accept_walk(c);
     return pass_request(c) || progress;
 }
 

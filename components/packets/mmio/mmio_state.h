@@ -255,7 +255,7 @@ static inline struct mmio_name *variable_at(const struct mmio *c, uint32_t i)
     return arena_at(struct mmio_name, c->variables) + i;
 }
 
-/* A packet of a thread past the last is none (take_packet()). */
+/* A packet of a thread past the last is none (read_packet()). */
 static inline struct mmio_thread *thread_of(const struct mmio *c, uint32_t thread)
 {
     return arena_at(struct mmio_thread, c->threads) + thread;

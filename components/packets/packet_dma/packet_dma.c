@@ -140,7 +140,7 @@ static void refuse_command(struct packet_dma *c, const struct packet_dma_command
     c->io.stats.refused++;
 }
 
-static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_request *m)
+static void accept_command(struct packet_dma *c, uint32_t slot, const struct mem_request *m)
 {
     struct dma_job *job = job_at(c, slot);
     struct packet_fault fault;
@@ -172,7 +172,7 @@ static uint32_t free_job(const struct packet_dma *c)
     return i;
 }
 
-static bool take_commands(struct packet_dma *c)
+static bool accept_commands(struct packet_dma *c)
 {
     bool progress = false;
     const struct mem_request *m;
@@ -180,7 +180,7 @@ static bool take_commands(struct packet_dma *c)
         if (message_kind(m) == MEM_WRITE) {
             if (c->used_jobs == job_count(c))
                 return progress;
-            take_command(c, free_job(c), m);
+            accept_command(c, free_job(c), m);
         } else {
             if (!packet_dma_command_can_reply(c))
                 return progress;
@@ -295,7 +295,7 @@ static void queue_write(struct packet_dma *c, uint32_t number)
     c->last_read = number;
 }
 
-static bool take_answers(struct packet_dma *c)
+static bool accept_answers(struct packet_dma *c)
 {
     bool progress = false;
     const struct mem_reply *m;
@@ -355,9 +355,9 @@ static bool finish_commands(struct packet_dma *c)
 
 static bool packet_dma_tick(struct packet_dma *c)
 {
-    bool progress = take_answers(c);
+    bool progress = accept_answers(c);
     progress |= finish_commands(c);
-    progress |= take_commands(c);
+    progress |= accept_commands(c);
     return send_requests(c) || progress;
 }
 

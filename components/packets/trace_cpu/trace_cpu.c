@@ -169,7 +169,7 @@ static bool receive_replies(struct trace_cpu *c)
                                   ? mem_data_data(trace_cpu_mem_reply_payload(c), CPU_LINE)
                                   : NULL;
         if (m->tag == CPU_TAG_DEVICE)
-            take_device_answer(c, line);
+            accept_device_answer(c, line);
         else
             move_receive(c, m->tag, line);
         trace_cpu_mem_pop_reply(c);

@@ -162,7 +162,7 @@ static void begin_answer_read(struct trace_cpu *c)
 }
 
 /* The device has answered a write or a read. */
-static void take_device_answer(struct trace_cpu *c, const uint8_t *line)
+static void accept_device_answer(struct trace_cpu *c, const uint8_t *line)
 {
     uint64_t address;
     if (c->phase == CPU_WAIT) {

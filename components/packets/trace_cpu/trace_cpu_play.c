@@ -65,7 +65,7 @@ static void make_packet(struct trace_cpu *c, const struct api_trace_call *call)
 }
 
 /* Notes the object that the answer brings or ends. Returns the name of the call for messages. */
-static const char *take_packet(struct trace_cpu *c, const struct api_trace_call *call)
+static const char *read_packet(struct trace_cpu *c, const struct api_trace_call *call)
 {
     switch (call->kind) {
     case API_TRACE_MALLOC:
@@ -103,7 +103,7 @@ static const char *take_packet(struct trace_cpu *c, const struct api_trace_call 
 static bool play_packet(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->stage++ > 0)
-        return !call_failed(c, take_packet(c, call));
+        return !call_failed(c, read_packet(c, call));
     make_packet(c, call);
     packet_write(c);
     return false;

@@ -152,7 +152,7 @@ static struct api_request *packet_begin(struct trace_cpu *c, enum api_call call)
 static void end_step(struct trace_cpu *c, unsigned step);
 static bool ring_device(struct trace_cpu *c);
 static bool ask_device(struct trace_cpu *c);
-static void take_device_answer(struct trace_cpu *c, const uint8_t *line);
+static void accept_device_answer(struct trace_cpu *c, const uint8_t *line);
 static bool end_packet(struct trace_cpu *c);
 
 /* ---- trace_cpu_check.c ---- */

@@ -199,8 +199,8 @@ static uint16_t tag_of(const struct memory_tester *c, uint32_t thread, uint32_t 
 }
 
 /* A free slot of the thread, filled in; there is one. */
-static uint32_t take_slot(struct memory_tester *c, uint32_t thread, uint32_t word,
-                          enum tester_verb verb, bool check)
+static uint32_t acquire_slot(struct memory_tester *c, uint32_t thread, uint32_t word,
+                             enum tester_verb verb, bool check)
 {
     uint32_t s = 0;
     while (slot_at(c, thread, s)->used)
@@ -223,7 +223,7 @@ static void send_atomic(struct memory_tester *c, uint32_t thread, const struct t
                         bool is_counter)
 {
     uint32_t port = thread_at(c, thread)->port,
-             slot = take_slot(c, thread, a->word, VERB_ATOMIC, a->returns && !is_counter);
+             slot = acquire_slot(c, thread, a->word, VERB_ATOMIC, a->returns && !is_counter);
     uint64_t address = word_at(c, a->word)->address, inside = address % TESTER_LINE;
     slot_at(c, thread, slot)->counter = is_counter;
     void *p = memory_tester_mem_send_atomic(c, port, tag_of(c, thread, slot), address - inside,
@@ -239,7 +239,7 @@ static void send_atomic(struct memory_tester *c, uint32_t thread, const struct t
 
 static void send_fence(struct memory_tester *c, uint32_t thread, bool acquire, enum scope scope)
 {
-    uint32_t slot = take_slot(c, thread, UINT32_MAX, VERB_STORE, false);
+    uint32_t slot = acquire_slot(c, thread, UINT32_MAX, VERB_STORE, false);
     memory_tester_mem_send_fence(c, thread_at(c, thread)->port, tag_of(c, thread, slot), scope,
                                  acquire, !acquire);
     c->io.stats.fences++;
@@ -250,7 +250,7 @@ static void send_load(struct memory_tester *c, uint32_t thread, uint32_t word,
                       enum tester_verb verb, bool coherent)
 {
     bool whole_line = verb == VERB_LOAD_LINE;
-    uint32_t slot = take_slot(c, thread, word, verb, true);
+    uint32_t slot = acquire_slot(c, thread, word, verb, true);
     uint64_t address = word_at(c, word)->address;
     if (whole_line)
         address -= address % TESTER_LINE;
@@ -262,7 +262,7 @@ static void send_load(struct memory_tester *c, uint32_t thread, uint32_t word,
 /* Some go on to a wider scope at once, which no order needs: others share their lines. */
 static void send_store(struct memory_tester *c, uint32_t thread, uint32_t word, uint32_t value)
 {
-    uint32_t slot = take_slot(c, thread, word, VERB_STORE, false);
+    uint32_t slot = acquire_slot(c, thread, word, VERB_STORE, false);
     uint64_t address = word_at(c, word)->address, inside = address % TESTER_LINE;
     enum scope scope = value % 4 ? SCOPE_WAVEFRONT : (enum scope)(value / 4 % 4);
     void *p = memory_tester_mem_send_write(c, thread_at(c, thread)->port, tag_of(c, thread, slot),
@@ -274,7 +274,7 @@ static void send_store(struct memory_tester *c, uint32_t thread, uint32_t word, 
     c->io.stats.stores++;
 }
 
-static void note_writer(struct memory_tester *c, uint32_t thread, uint32_t word, uint32_t value)
+static void set_writer(struct memory_tester *c, uint32_t thread, uint32_t word, uint32_t value)
 {
     struct tester_word *w = word_at(c, word);
     w->value = value;
@@ -320,11 +320,11 @@ static void perform(struct memory_tester *c, uint32_t thread, const struct teste
     switch (a->verb) {
     case VERB_STORE:
         send_store(c, thread, a->word, a->operand);
-        note_writer(c, thread, a->word, a->operand);
+        set_writer(c, thread, a->word, a->operand);
         break;
     case VERB_ATOMIC:
         send_atomic(c, thread, &atomic, false);
-        note_writer(c, thread, a->word, atomic_result(a->op, old, a->operand, atomic.compare));
+        set_writer(c, thread, a->word, atomic_result(a->op, old, a->operand, atomic.compare));
         break;
     default:
         send_load(c, thread, a->word, a->verb, a->verb != VERB_UNORDERED && a->compare % 8 == 0);
@@ -458,7 +458,7 @@ static void next_phase(struct memory_tester *c, uint32_t thread)
         c->over++;
 }
 
-static void take_answer(struct memory_tester *c, uint32_t port, const struct mem_reply *m)
+static void accept_answer(struct memory_tester *c, uint32_t port, const struct mem_reply *m)
 {
     uint32_t thread = port * memory_tester_params(c)->threads + m->tag / TESTER_SLOTS;
     struct tester_thread *t = thread_at(c, thread);
@@ -531,7 +531,7 @@ static bool memory_tester_tick(struct memory_tester *c)
     for (uint32_t port = 0; port < memory_tester_mem_count(c); port++) {
         const struct mem_reply *m;
         while ((m = memory_tester_mem_peek_reply(c, port))) {
-            take_answer(c, port, m);
+            accept_answer(c, port, m);
             memory_tester_mem_pop_reply(c, port);
             progress = true;
         }

@@ -79,7 +79,7 @@ static void pages_scramble(struct memory_tester *c)
 }
 
 /* Tables for the controllers: the GPU of each, and its memory. */
-static void gpus_note(struct memory_tester *c)
+static void gpus_register(struct memory_tester *c)
 {
     const struct platform_table *table = engine_base.platform;
     struct program_table *program = memory_tester_program(c);
@@ -126,7 +126,7 @@ static void pages_init(struct memory_tester *c)
     page_table_init(memory_tester_page_table(c), (unsigned)__builtin_ctzll(page_bytes(c)),
                     m->frame_count);
     if (gpus)
-        gpus_note(c);
+        gpus_register(c);
     pages_scramble(c);
     m->due = moves_calm(c);
 }
@@ -223,7 +223,7 @@ static void copies_go(struct memory_tester *c)
     struct page_table *table = memory_tester_page_table(c);
     uint32_t frame = *page_frame(c, m->page), left;
     struct page_copy copy;
-    while (page_copies_take(&table->copies, page_master(c, m->page), &copy)) {
+    while (page_copies_remove(&table->copies, page_master(c, m->page), &copy)) {
         left = copy.gpu * frames_each(c)
                + (uint32_t)((copy.physical - platform_map_base(copy.gpu)) / page_bytes(c));
         if (copy.gpu == m->gpu) {
@@ -405,7 +405,7 @@ static bool moves_step(struct memory_tester *c)
 }
 
 /* Takes the questions of controllers. A wish for a move moves no page. */
-static bool wishes_take(struct memory_tester *c, uint32_t gpu)
+static bool wishes_accept(struct memory_tester *c, uint32_t gpu)
 {
     struct tester_moves *m = &c->moves;
     const struct page_touch_request *t;
@@ -430,7 +430,7 @@ static bool pages_step(struct memory_tester *c)
 {
     bool progress = false;
     for (uint32_t i = 0; i < memory_tester_touch_count(c); i++)
-        progress |= wishes_take(c, i);
+        progress |= wishes_accept(c, i);
     if (!memory_tester_gpu_count(c))
         return progress;
     while (moves_step(c))

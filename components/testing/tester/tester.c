@@ -195,7 +195,7 @@ static void check_answer(struct tester *c, const struct tester_request *r, const
     }
 }
 
-static bool take_answer(struct tester *c)
+static bool accept_answer(struct tester *c)
 {
     const struct mem_reply *m = tester_mem_peek_reply(c);
     if (!m)
@@ -213,7 +213,7 @@ static bool take_answer(struct tester *c)
 
 static bool tester_tick(struct tester *c)
 {
-    bool answered = take_answer(c);
+    bool answered = accept_answer(c);
     return send_next(c) || answered;
 }
 

@@ -86,8 +86,8 @@ static struct texel read_texel(const struct texture_object *t, const char *texel
 }
 
 /* The texel's number in a direction, by the mode; false: it is of the border. */
-static bool settle_coordinate(const struct texture_object *t, unsigned direction, bool by_number,
-                              s64 *at)
+static bool wrap_coordinate(const struct texture_object *t, unsigned direction, bool by_number,
+                            s64 *at)
 {
     s64 size = t->size[direction];
     unsigned mode = t->address[direction];
@@ -198,7 +198,7 @@ static struct texel texel_at(const struct warp_op *op, const struct texture_obje
     bool is_inside = true;
     for (unsigned d = 0; d < 3; d++) {
         at[d] = s->at[d] + (steps >> d & 1);
-        is_inside &= settle_coordinate(t, d, op->target & WARP_TEXTURE_BY_NUMBER, &at[d]);
+        is_inside &= wrap_coordinate(t, d, op->target & WARP_TEXTURE_BY_NUMBER, &at[d]);
     }
     *address = t->base + ((u64)at[2] * t->size[1] + (u64)at[1]) * t->pitch
                + (u64)at[0] * t->channel_bytes * t->channels;

@@ -118,7 +118,7 @@ static void owner_fill(struct trace_stream *stream)
                                   .carve = programs[i].carve,
                                   .threads = programs[i].threads,
                                   .warps = programs[i].threads / 32};
-        b->first = b->last = trace_writer_take(&w, stream);
+        b->first = b->last = trace_writer_copy(&w, stream);
         uint32_t at = b->first * TRACE_CHUNK;
         for (unsigned k = 0; k < b->warps; k++)
             write_warp(&w, stream, b, &at, &programs[i], k);
