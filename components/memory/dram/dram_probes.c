@@ -31,7 +31,7 @@ static bool dram_is_probing(const struct dram *c, unsigned port)
 
 static struct dram_withheld *dram_withheld_at(const struct dram *c, uint32_t number)
 {
-    return arena_at(struct dram_withheld, c->withheld) + number;
+    return arena_at(struct dram_withheld, c->withheld_at) + number;
 }
 
 /* The holders of a line: lines of this slice follow each other. */
@@ -43,7 +43,7 @@ static uint16_t *dram_holders(struct dram *c, uint64_t address)
     uint64_t offset = address - w->base;
     uint64_t chunk = w->powers ? offset >> w->shift >> __builtin_ctz(w->targets)
                                : offset / w->interleave / w->targets;
-    return arena_at(uint16_t, c->holders)
+    return arena_at(uint16_t, c->holders_at)
            + (chunk * w->interleave + offset % w->interleave) / dram_line(c);
 }
 
@@ -179,7 +179,7 @@ static void dram_init_probes(struct dram *c)
     if (dram_probe_count(c) > PROBE_DIES)
         engine_fail(&c->io.base, "there are more than %u dies to probe", PROBE_DIES);
     size_t lines = dram_params(c)->size / dram_line(c);
-    c->holders = arena_allocate(lines * sizeof(uint16_t));
-    c->withheld = arena_allocate(DRAM_WITHHELD * sizeof(struct dram_withheld));
+    c->holders_at = arena_allocate(lines * sizeof(uint16_t));
+    c->withheld_at = arena_allocate(DRAM_WITHHELD * sizeof(struct dram_withheld));
     index_pool_init(&c->free_withheld, DRAM_WITHHELD);
 }

@@ -45,11 +45,11 @@ static void dram_init_timed(struct dram *c)
         entries *= 2;
     c->mask = entries - 1;
     for (unsigned p = 0; p < DRAM_PORTS; p++)
-        c->queues[p].answers = arena_allocate(entries * sizeof(struct dram_answer));
+        c->queues[p].answers_at = arena_allocate(entries * sizeof(struct dram_answer));
     index_pool_init(&c->free_requests, capacity);
     c->half = capacity / DRAM_PORTS;
-    c->requests = arena_allocate(capacity * sizeof(struct dram_entry));
-    c->lines = arena_allocate((size_t)capacity * dram_line(c));
+    c->requests_at = arena_allocate(capacity * sizeof(struct dram_entry));
+    c->lines_at = arena_allocate((size_t)capacity * dram_line(c));
     ring_add_pipeline(ring_number(c->io.top_reply), overhead);
     if (dram_dma_is_connected(c))
         ring_add_pipeline(ring_number(c->io.dma_reply), overhead);
@@ -58,14 +58,14 @@ static void dram_init_timed(struct dram *c)
 
 static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)
 {
-    return arena_at(struct dram_entry, c->requests) + number;
+    return arena_at(struct dram_entry, c->requests_at) + number;
 }
 
 /* Queues the answer of a request of `port` after those that are due no later. */
 static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number, uint64_t time_ps)
 {
     struct dram_queue *q = &c->queues[port];
-    struct dram_answer *ring = arena_at(struct dram_answer, q->answers);
+    struct dram_answer *ring = arena_at(struct dram_answer, q->answers_at);
     uint64_t due = dram_edge_at(c, time_ps);
     uint32_t index = q->head + q->count++;
     for (; index != q->head && ring[(index - 1) & c->mask].due > due; index--)
@@ -147,7 +147,7 @@ static inline bool dram_can_answer_now(struct dram *c, unsigned port)
 {
     const struct dram_queue *q = &c->queues[port];
     const struct dram_answer *first =
-        arena_at(struct dram_answer, q->answers) + (q->head & c->mask);
+        arena_at(struct dram_answer, q->answers_at) + (q->head & c->mask);
     return (!q->count || first->due > component_tick_now(&c->io.base)) && dram_can_reply(c, port);
 }
 
@@ -257,7 +257,7 @@ static ALWAYS_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown,
 static bool dram_finish_port(struct dram *c, unsigned port)
 {
     struct dram_queue *q = &c->queues[port];
-    const struct dram_answer *ring = arena_at(struct dram_answer, q->answers), *a;
+    const struct dram_answer *ring = arena_at(struct dram_answer, q->answers_at), *a;
     bool progress = false;
     for (; q->count; q->head++, q->count--) {
         a = ring + (q->head & c->mask);

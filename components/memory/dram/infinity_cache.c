@@ -25,8 +25,8 @@
 
 struct infinity_cache {
     struct infinity_cache_io io;
-    uint32_t lower; /* arena offset: uint32_t [ways / BLOCK_WAYS][sets][BLOCK_WAYS] */
-    uint32_t upper; /* arena offset: as `lower`, the upper halves */
+    uint32_t lower_at; /* arena offset: uint32_t [ways / BLOCK_WAYS][sets][BLOCK_WAYS] */
+    uint32_t upper_at; /* arena offset: as `lower`, the upper halves */
     uint32_t line;
     bool far; /* some are in the upper halves */
     uint64_t sets;
@@ -51,8 +51,8 @@ static void infinity_setup(struct part *self, uint32_t line)
     p->line = line;
     p->sets = infinity_cache_params(p)->size / line / infinity_ways(p);
     p->last_atomic = UINT64_MAX;
-    p->lower = arena_allocate(infinity_bytes(p));
-    p->upper = arena_allocate(infinity_bytes(p));
+    p->lower_at = arena_allocate(infinity_bytes(p));
+    p->upper_at = arena_allocate(infinity_bytes(p));
 }
 
 /* The set of an address: line numbers of this slice follow each other, and all groups of index bits
@@ -75,21 +75,21 @@ static uint64_t infinity_index(const struct infinity_cache *p, uint64_t set, uin
 
 static uint32_t *infinity_near(const struct infinity_cache *p, uint64_t set, uint32_t way)
 {
-    return arena_at(uint32_t, p->lower) + infinity_index(p, set, way);
+    return arena_at(uint32_t, p->lower_at) + infinity_index(p, set, way);
 }
 
 static uint64_t infinity_get(const struct infinity_cache *p, uint64_t set, uint32_t way)
 {
     uint64_t index = infinity_index(p, set, way);
-    uint64_t low = arena_at(uint32_t, p->lower)[index];
-    return low | (p->far ? (uint64_t)arena_at(uint32_t, p->upper)[index] << 32 : 0);
+    uint64_t low = arena_at(uint32_t, p->lower_at)[index];
+    return low | (p->far ? (uint64_t)arena_at(uint32_t, p->upper_at)[index] << 32 : 0);
 }
 
 static void infinity_put(const struct infinity_cache *p, uint64_t set, uint32_t way, uint64_t line)
 {
     uint64_t index = infinity_index(p, set, way);
-    arena_at(uint32_t, p->lower)[index] = (uint32_t)line;
-    arena_at(uint32_t, p->upper)[index] = (uint32_t)(line >> 32);
+    arena_at(uint32_t, p->lower_at)[index] = (uint32_t)line;
+    arena_at(uint32_t, p->upper_at)[index] = (uint32_t)(line >> 32);
 }
 
 /* The line of an address as it is in its place. */
@@ -205,9 +205,9 @@ static void infinity_arrange(struct part *self, uint64_t address, bool writes)
 static void infinity_drop(struct part *self)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
-    memset(arena_at(uint32_t, p->lower), 0, infinity_bytes(p));
+    memset(arena_at(uint32_t, p->lower_at), 0, infinity_bytes(p));
     if (p->far)
-        memset(arena_at(uint32_t, p->upper), 0, infinity_bytes(p));
+        memset(arena_at(uint32_t, p->upper_at), 0, infinity_bytes(p));
     p->far = false;
 }
 

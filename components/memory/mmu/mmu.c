@@ -34,8 +34,8 @@ struct mmu_walk {
 
 struct mmu {
     struct mmu_io io;
-    uint32_t walks;  /* arena offset: struct mmu_walk [walkers], a ring */
-    uint32_t joined; /* arena offset: struct mmu_lookup */
+    uint32_t walks_at;  /* arena offset: struct mmu_walk [walkers], a ring */
+    uint32_t joined_at; /* arena offset: struct mmu_lookup */
     struct index_pool free_joined;
     uint32_t head;
     uint32_t count;
@@ -46,8 +46,8 @@ struct mmu {
 static void mmu_init(struct mmu *c)
 {
     uint32_t walkers = mmu_params(c)->walkers, joined = walkers * MMU_JOINED_PER_WALK;
-    c->walks = arena_allocate(walkers * sizeof(struct mmu_walk));
-    c->joined = arena_allocate(joined * sizeof(struct mmu_lookup));
+    c->walks_at = arena_allocate(walkers * sizeof(struct mmu_walk));
+    c->joined_at = arena_allocate(joined * sizeof(struct mmu_lookup));
     index_pool_init(&c->free_joined, joined);
 }
 
@@ -78,7 +78,7 @@ static bool answer_all(struct mmu *c, struct mmu_walk *w, bool *progress)
         *progress = true;
         if (next == MMU_NONE)
             return true;
-        w->lookup = arena_at(struct mmu_lookup, c->joined)[next];
+        w->lookup = arena_at(struct mmu_lookup, c->joined_at)[next];
         index_pool_give(&c->free_joined, next);
     }
     return false;
@@ -88,7 +88,7 @@ static bool finish_walks(struct mmu *c)
 {
     bool progress = false;
     while (c->count) {
-        struct mmu_walk *w = arena_at(struct mmu_walk, c->walks) + c->head;
+        struct mmu_walk *w = arena_at(struct mmu_walk, c->walks_at) + c->head;
         if (w->due > mmu_now(c)) {
             mmu_wake_at(c, w->due);
             break;
@@ -105,7 +105,7 @@ static bool finish_walks(struct mmu *c)
 static struct mmu_walk *walk_at(const struct mmu *c, uint32_t i)
 {
     uint32_t walkers = mmu_params(c)->walkers, index = c->head + i;
-    return arena_at(struct mmu_walk, c->walks) + (index >= walkers ? index - walkers : index);
+    return arena_at(struct mmu_walk, c->walks_at) + (index >= walkers ? index - walkers : index);
 }
 
 /* The leaf of a page whose fragment fills it, or MMU_NO_LEAF. */
@@ -134,7 +134,7 @@ static bool join_walk(struct mmu *c, uint32_t input, uint64_t leaf, const struct
             || w->due <= mmu_now(c) || !index_pool_has(&c->free_joined))
             continue;
         uint32_t number = index_pool_take(&c->free_joined);
-        struct mmu_lookup *joined = arena_at(struct mmu_lookup, c->joined);
+        struct mmu_lookup *joined = arena_at(struct mmu_lookup, c->joined_at);
         joined[number] = *lookup;
         if (w->last == MMU_NONE)
             w->lookup.next = number;

@@ -6,8 +6,8 @@
 
 void page_copies_init(struct page_copies *t)
 {
-    t->entries = arena_allocate(PAGE_COPIES * sizeof(struct page_copy));
-    t->buckets = arena_allocate(PAGE_COPIES_BUCKETS * sizeof(uint32_t));
+    t->entries_at = arena_allocate(PAGE_COPIES * sizeof(struct page_copy));
+    t->buckets_at = arena_allocate(PAGE_COPIES_BUCKETS * sizeof(uint32_t));
     index_pool_init(&t->free, PAGE_COPIES);
 }
 

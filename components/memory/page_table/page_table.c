@@ -15,8 +15,8 @@ void page_table_init(struct page_table *t, unsigned page_bits, uint64_t max_page
     t->fragment_bits = page_bits;
     t->node_capacity = (uint32_t)nodes;
     t->node_count = 1;
-    t->nodes = arena_allocate(nodes * PAGE_TABLE_FANOUT * sizeof(uint64_t));
-    t->used = arena_allocate(nodes * sizeof(uint16_t));
+    t->nodes_at = arena_allocate(nodes * PAGE_TABLE_FANOUT * sizeof(uint64_t));
+    t->used_at = arena_allocate(nodes * sizeof(uint16_t));
     page_copies_init(&t->copies);
     store_offer(t);
 }
@@ -42,7 +42,7 @@ static uint32_t pop_free_node(struct page_table *t)
 
 static uint16_t *used_entries(const struct page_table *t, uint64_t node)
 {
-    return arena_at(uint16_t, t->used) + node;
+    return arena_at(uint16_t, t->used_at) + node;
 }
 
 bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address, uint64_t physical,

@@ -41,9 +41,9 @@
 #define PAGE_TABLE_FLAGS       ((uint64_t)2047)
 
 struct page_table {
-    uint32_t nodes; /* arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner node:
-                       number, 0 none */
-    uint32_t used;  /* arena offset: uint16_t [capacity], entries in use of each node */
+    uint32_t nodes_at;   /* arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner
+                         node:   number, 0 none */
+    uint32_t used_at;    /* arena offset: uint16_t [capacity], entries in use of each node */
     uint32_t node_count; /* that have ever been in use; node 0 never is */
     uint32_t node_capacity;
     uint32_t free_node; /* list through the first entries of nodes given back, 0: empty */
@@ -61,7 +61,7 @@ void page_table_init(struct page_table *t, unsigned page_bits, uint64_t max_page
 
 static inline uint64_t *page_table_node(const struct page_table *t, uint64_t node)
 {
-    return arena_at(uint64_t, t->nodes) + node * PAGE_TABLE_FANOUT;
+    return arena_at(uint64_t, t->nodes_at) + node * PAGE_TABLE_FANOUT;
 }
 
 /* An address that several processes use has a name for each: bit 63, the process, and the address.

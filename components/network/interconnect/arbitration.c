@@ -10,13 +10,13 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
     s->sources = sources;
     s->targets = targets;
     s->words = divide_up(max(sources, targets), 64);
-    s->bitmaps = arena_allocate(((size_t)targets + 2) * s->words * sizeof(uint64_t));
-    s->by_source = arena_allocate(sources * sizeof(struct interconnect_source));
-    s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
-    s->bubble_in = arena_allocate(s->words * sizeof(uint64_t));
-    s->bubble_out = arena_allocate(s->words * sizeof(uint64_t));
+    s->bitmaps_at = arena_allocate(((size_t)targets + 2) * s->words * sizeof(uint64_t));
+    s->sources_at = arena_allocate(sources * sizeof(struct interconnect_source));
+    s->targets_at = arena_allocate(targets * sizeof(struct interconnect_target));
+    s->bubble_in_at = arena_allocate(s->words * sizeof(uint64_t));
+    s->bubble_out_at = arena_allocate(s->words * sizeof(uint64_t));
     for (uint32_t t = 0; t < targets; t++)
-        arena_at(struct interconnect_target, s->by_target)[t].last_served = sources - 1;
+        arena_at(struct interconnect_target, s->targets_at)[t].last_served = sources - 1;
 }
 
 static inline void interconnect_side_messages(struct interconnect_side *s,

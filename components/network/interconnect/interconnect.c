@@ -34,7 +34,7 @@ static uint32_t interconnect_open_side(struct interconnect_side *s, const uint32
 {
     uint32_t some = RING_NONE;
     for (uint32_t i = 0; i < s->sources; i++) {
-        arena_at(struct interconnect_source, s->by_source)[i].ring = ring_place_of(in[2 * i]);
+        arena_at(struct interconnect_source, s->sources_at)[i].ring = ring_place_of(in[2 * i]);
         if (in[2 * i] == RING_NONE)
             continue;
         some = in[2 * i];
@@ -42,7 +42,7 @@ static uint32_t interconnect_open_side(struct interconnect_side *s, const uint32
                        whole_way ? interconnect_hold(latency, some, out, s->targets) : latency);
     }
     for (uint32_t i = 0; i < s->targets; i++)
-        arena_at(struct interconnect_target, s->by_target)[i].ring = ring_place_of(out[2 * i]);
+        arena_at(struct interconnect_target, s->targets_at)[i].ring = ring_place_of(out[2 * i]);
     return some;
 }
 
@@ -73,7 +73,8 @@ static inline void interconnect_setup(const struct interconnect_unit *u, uint32_
     interconnect_side_messages(&x->side[1], messages + p->request_count, p->reply_count,
                                u->reply_width, u->header);
     index_pool_init(&x->free_origins, INTERCONNECT_IN_FLIGHT);
-    x->origins = arena_allocate_rear(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
+    x->origins_at =
+        arena_allocate_rear(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
 }
 
 /* ---- where a message goes, and how long it takes */
@@ -81,7 +82,7 @@ static inline void interconnect_setup(const struct interconnect_unit *u, uint32_
 static inline struct interconnect_origin *interconnect_origin(const struct interconnect *x,
                                                               uint32_t number)
 {
-    return arena_at(struct interconnect_origin, x->origins) + number;
+    return arena_at(struct interconnect_origin, x->origins_at) + number;
 }
 
 /* The number that is hashed for an address. With halves: what lies above all outputs, the channel,
@@ -275,9 +276,9 @@ static ALWAYS_INLINE bool interconnect_serve(const struct interconnect_unit *u,
         return false;
     uint64_t *wanted = v->wanted + (size_t)target * v->words;
     const uint64_t *among = NULL;
-    if (u->bubble && interconnect_bits(s->bubble_out)[target / 64] >> target % 64 & 1
+    if (u->bubble && interconnect_bits(s->bubble_out_at)[target / 64] >> target % 64 & 1
         && !ring_has_second(out, v->limit)) {
-        among = interconnect_bits(s->bubble_in);
+        among = interconnect_bits(s->bubble_in_at);
         if (!interconnect_meet(wanted, among, v->words))
             return false;
     }
@@ -301,15 +302,15 @@ static ALWAYS_INLINE bool interconnect_move_words(const struct interconnect_unit
                                                   bool reply)
 {
     const struct interconnect_side *s = &u->x->side[reply];
-    uint64_t *bitmaps = interconnect_bits(s->bitmaps);
+    uint64_t *bitmaps = interconnect_bits(s->bitmaps_at);
     const struct interconnect_view v = {
         .now = u->component->limit >> 16,
         .limit = u->component->limit,
         .known = bitmaps,
         .busy = bitmaps + words,
         .wanted = bitmaps + 2 * (size_t)words,
-        .by_source = arena_at(struct interconnect_source, s->by_source),
-        .by_target = arena_at(struct interconnect_target, s->by_target),
+        .by_source = arena_at(struct interconnect_source, s->sources_at),
+        .by_target = arena_at(struct interconnect_target, s->targets_at),
         .words = words,
     };
     bool again = false;

@@ -55,12 +55,12 @@ struct interconnect_target {
 struct interconnect_side {
     uint32_t sources, targets;
     uint32_t words;      /* words of a bitmap, of sources and of targets */
-    uint32_t bitmaps;    /* arena offsets: of sources that are known; of targets that are wanted; of
-                            the sources that want each target */
-    uint32_t by_source;  /* struct interconnect_source [sources] */
-    uint32_t by_target;  /* struct interconnect_target [targets] */
-    uint32_t bubble_in;  /* bitmap of sources that are other stops of a ring */
-    uint32_t bubble_out; /* bitmap of targets that are */
+    uint32_t bitmaps_at; /* arena offsets: of sources that are known; of targets that are wanted; of
+                         the sources that want each target */
+    uint32_t sources_at; /* struct interconnect_source [sources] */
+    uint32_t targets_at; /* struct interconnect_target [targets] */
+    uint32_t bubble_in_at;  /* bitmap of sources that are other stops of a ring */
+    uint32_t bubble_out_at; /* bitmap of targets that are */
     uint64_t conflict_until;
     struct interconnect_kind kinds[INTERCONNECT_KINDS];
 };
@@ -69,8 +69,8 @@ struct interconnect {
     struct platform_interleaving interleaving; /* when there is a space that routes */
     struct interconnect_side side[2];          /* requests, replies */
     struct index_pool free_origins;
-    uint32_t origins; /* struct interconnect_origin by number */
-    uint32_t routes;  /* by the map: first word in the platform's routes */
+    uint32_t origins_at; /* struct interconnect_origin by number */
+    uint32_t routes;     /* by the map: first word in the platform's routes */
     bool by_map;
 };
 

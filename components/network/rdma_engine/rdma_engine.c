@@ -26,7 +26,7 @@ struct rdma_request {
 };
 
 struct rdma_table {
-    uint32_t requests; /* arena: struct rdma_request, by slot */
+    uint32_t requests_at; /* arena: struct rdma_request, by slot */
     struct index_pool free;
 };
 
@@ -39,13 +39,13 @@ struct rdma_engine {
 
 static void table_init(struct rdma_table *t, uint32_t entries)
 {
-    t->requests = arena_allocate(entries * sizeof(struct rdma_request));
+    t->requests_at = arena_allocate(entries * sizeof(struct rdma_request));
     index_pool_init(&t->free, entries);
 }
 
 static struct rdma_request *table_at(const struct rdma_table *t, uint16_t slot)
 {
-    return arena_at(struct rdma_request, t->requests) + slot;
+    return arena_at(struct rdma_request, t->requests_at) + slot;
 }
 
 static uint16_t table_add(struct rdma_table *t, uint16_t tag, uint64_t now, enum rdma_way way)

@@ -79,8 +79,8 @@ static void switch__init(struct switch_ *c)
     interconnect_setup(&u, switch__params(c)->latency, false);
     if (!u.bubble || !side[0].sources)
         return;
-    mark_stops(c, u.from_first, side[0].sources, side[0].bubble_in, side[1].bubble_out);
-    mark_stops(c, u.to_first, side[0].targets, side[1].bubble_in, side[0].bubble_out);
+    mark_stops(c, u.from_first, side[0].sources, side[0].bubble_in_at, side[1].bubble_out_at);
+    mark_stops(c, u.to_first, side[0].targets, side[1].bubble_in_at, side[0].bubble_out_at);
 }
 
 static bool switch__tick(struct switch_ *c)

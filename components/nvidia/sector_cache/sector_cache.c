@@ -46,28 +46,28 @@ static void sector_cache_init(struct sector_cache *c)
         chains *= 2;
     targets = min(targets, 65536); /* there are no more tags */
     sector_hash_init(&c->hash, params->index, params->sets);
-    c->sets = arena_allocate(sets * sizeof(struct sector_set));
-    c->hints = arena_allocate((size_t)sets * sector_hint_words(c) * sizeof(uint64_t));
-    c->tags = arena_allocate(lines * sizeof(uint64_t));
-    c->lines = arena_allocate(lines * sizeof(struct sector_line));
+    c->sets_at = arena_allocate(sets * sizeof(struct sector_set));
+    c->hints_at = arena_allocate((size_t)sets * sector_hint_words(c) * sizeof(uint64_t));
+    c->tags_at = arena_allocate(lines * sizeof(uint64_t));
+    c->lines_at = arena_allocate(lines * sizeof(struct sector_line));
     for (uint32_t i = 0; i < lines; i++)
         *sector_tag_at(c, i) = SECTOR_FREE;
-    c->mshrs = arena_allocate(c->mshr_count * sizeof(struct sector_mshr));
-    c->chains = arena_allocate(chains * sizeof(uint32_t));
+    c->mshrs_at = arena_allocate(c->mshr_count * sizeof(struct sector_mshr));
+    c->chains_at = arena_allocate(chains * sizeof(uint32_t));
     c->chain_mask = chains - 1;
     for (uint32_t i = 0; i < chains; i++)
-        arena_at(uint32_t, c->chains)[i] = SECTOR_NONE;
-    c->targets = arena_allocate(targets * sizeof(struct sector_target));
-    c->sent = arena_allocate(c->mshr_count * sizeof(struct sector_sent));
-    c->banks = arena_allocate(params->banks * sizeof(uint64_t));
-    c->below = arena_allocate(params->miss_queue * sizeof(struct sector_below));
+        arena_at(uint32_t, c->chains_at)[i] = SECTOR_NONE;
+    c->targets_at = arena_allocate(targets * sizeof(struct sector_target));
+    c->sent_at = arena_allocate(c->mshr_count * sizeof(struct sector_sent));
+    c->banks_at = arena_allocate(params->banks * sizeof(uint64_t));
+    c->below_at = arena_allocate(params->miss_queue * sizeof(struct sector_below));
     if (params->miss_queue) {
-        c->bank_below =
+        c->bank_below_at =
             arena_allocate((size_t)(params->banks * params->latency) * sizeof(struct sector_below));
-        c->bank_queues = arena_allocate(params->banks * sizeof(struct sector_queue));
+        c->bank_queues_at = arena_allocate(params->banks * sizeof(struct sector_queue));
     }
     c->ready_mask = chains * 4 - 1;
-    c->ready = arena_allocate((size_t)chains * 4 * sizeof(uint32_t));
+    c->ready_at = arena_allocate((size_t)chains * 4 * sizeof(uint32_t));
     index_pool_init(&c->free_mshrs, c->mshr_count);
     index_pool_init(&c->free_targets, targets);
     index_pool_init(&c->free_sent, c->mshr_count);
@@ -112,7 +112,7 @@ static void fill_sectors(struct sector_cache *c, uint32_t number, unsigned secto
         if (!mshr->waiting_targets[sector])
             continue;
         mshr->ready_sectors |= (uint8_t)(1u << sector);
-        arena_at(uint32_t, c->ready)[(c->ready_first + c->ready_count++) & c->ready_mask] =
+        arena_at(uint32_t, c->ready_at)[(c->ready_first + c->ready_count++) & c->ready_mask] =
             number * 4 + sector;
     }
     close_if_over(c, number);
@@ -167,7 +167,7 @@ static bool hand_ready_sectors(struct sector_cache *c)
 {
     bool progress = false;
     while (c->ready_count && may_answer(c) && sector_cache_top_can_reply(c)) {
-        uint32_t entry = arena_at(uint32_t, c->ready)[c->ready_first & c->ready_mask];
+        uint32_t entry = arena_at(uint32_t, c->ready_at)[c->ready_first & c->ready_mask];
         struct sector_mshr *mshr = sector_mshr_at(c, entry / 4);
         hand_sector(c, mshr, entry % 4);
         progress = true;
@@ -185,7 +185,7 @@ static bool hand_ready_sectors(struct sector_cache *c)
  * passed on. */
 static bool acknowledge(struct sector_cache *c, uint32_t number, unsigned sectors)
 {
-    struct sector_sent *sent = arena_at(struct sector_sent, c->sent) + number;
+    struct sector_sent *sent = arena_at(struct sector_sent, c->sent_at) + number;
     if (sent->kind != SECTOR_SENT_WRITE_BACK && sent->answers_left == 1) {
         if (!sector_cache_top_can_reply(c))
             return false;
@@ -291,7 +291,7 @@ static bool work_on_control(struct sector_cache *c)
  * to be called when it is not. */
 static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sectors, bool claim)
 {
-    uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base),
+    uint64_t *banks = arena_at(uint64_t, c->banks_at), now = component_tick_now(&c->io.base),
              free_at = 0;
     uint64_t mask = (uint64_t)(sector_cache_params(c)->banks - 1);
     for (unsigned rest = sectors; rest; rest &= rest - 1) {

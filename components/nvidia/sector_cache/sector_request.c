@@ -10,7 +10,7 @@
 
 static inline uint32_t *mshr_chain(const struct sector_cache *c, uint64_t number)
 {
-    return arena_at(uint32_t, c->chains) + ((hash_multiply(number) >> 32) & c->chain_mask);
+    return arena_at(uint32_t, c->chains_at) + ((hash_multiply(number) >> 32) & c->chain_mask);
 }
 
 static inline uint32_t mshr_find(const struct sector_cache *c, uint64_t number)
@@ -61,7 +61,7 @@ static inline uint32_t sector_bank(const struct sector_cache *c, uint64_t number
 
 static inline struct sector_queue *bank_queue(const struct sector_cache *c, uint32_t bank)
 {
-    return arena_at(struct sector_queue, c->bank_queues) + bank;
+    return arena_at(struct sector_queue, c->bank_queues_at) + bank;
 }
 
 /* True if a message of these sectors of a line fits, into the queues of their banks or onto the
@@ -109,7 +109,7 @@ static inline uint8_t send_below(struct sector_cache *c, struct sector_below m)
         uint32_t depth = sector_cache_params(c)->latency,
                  bank = sector_bank(c, m.address / SECTOR_LINE, (unsigned)__builtin_ctz(rest));
         struct sector_queue *q = bank_queue(c, bank);
-        struct sector_below *one = arena_at(struct sector_below, c->bank_below) + bank * depth
+        struct sector_below *one = arena_at(struct sector_below, c->bank_below_at) + bank * depth
                                    + (q->first + q->count++) % depth;
         *one = m;
         one->sectors = (uint8_t)(rest & -rest);
@@ -128,8 +128,8 @@ static inline void queue_banked(struct sector_cache *c)
         struct sector_queue *q = bank_queue(c, bank);
         if (!q->count || c->misses.count == most)
             continue;
-        arena_at(struct sector_below, c->below)[(c->misses.first + c->misses.count++) % most] =
-            arena_at(struct sector_below, c->bank_below)[bank * depth + q->first];
+        arena_at(struct sector_below, c->below_at)[(c->misses.first + c->misses.count++) % most] =
+            arena_at(struct sector_below, c->bank_below_at)[bank * depth + q->first];
         q->first = (q->first + 1) % depth;
         q->count--;
         c->banked--;
@@ -142,7 +142,7 @@ static inline bool send_waiting(struct sector_cache *c)
     bool progress = c->banked != 0;
     queue_banked(c);
     while (c->misses.count && sector_cache_bottom_can_send(c)) {
-        send_now(c, arena_at(struct sector_below, c->below) + c->misses.first);
+        send_now(c, arena_at(struct sector_below, c->below_at) + c->misses.first);
         c->misses.first = (c->misses.first + 1) % sector_cache_params(c)->miss_queue;
         c->misses.count--;
         progress = true;
@@ -215,7 +215,7 @@ static inline void write_back(struct sector_cache *c, uint32_t line)
                                             .kind = SECTOR_MEM_STORE,
                                             .sectors = l->dirty,
                                             .partial = l->dirty & l->partial});
-    arena_at(struct sector_sent, c->sent)[sent] =
+    arena_at(struct sector_sent, c->sent_at)[sent] =
         (struct sector_sent){.kind = SECTOR_SENT_WRITE_BACK, .answers_left = left};
     c->io.stats.writebacks += sector_count(l->dirty);
     sector_set_dirty(c, l, 0);
@@ -269,7 +269,7 @@ static inline bool pass_on(struct sector_cache *c, const struct sector_mem_reque
     below.bypass = below.kind == SECTOR_MEM_LOAD && m->load.bypass;
     below.partial = below.kind == SECTOR_MEM_STORE ? m->store.partial : 0;
     below.count = below.kind == SECTOR_MEM_ATOMIC ? m->atomic.count : 0;
-    arena_at(struct sector_sent, c->sent)[sent] = (struct sector_sent){
+    arena_at(struct sector_sent, c->sent_at)[sent] = (struct sector_sent){
         .tag = m->tag, .kind = (uint8_t)kind, .answers_left = send_below(c, below)};
     c->unanswered++;
     return true;
@@ -279,7 +279,7 @@ static inline bool pass_on(struct sector_cache *c, const struct sector_mem_reque
 static inline void atomic_happens(struct sector_cache *c, uint32_t line, uint64_t number,
                                   unsigned sectors, uint32_t count)
 {
-    uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base);
+    uint64_t *banks = arena_at(uint64_t, c->banks_at), now = component_tick_now(&c->io.base);
     uint32_t each = divide_up(count, sector_count(sectors));
     uint32_t rate = sector_cache_params(c)->atomic_rate;
     for (unsigned rest = sectors; rest; rest &= rest - 1) {

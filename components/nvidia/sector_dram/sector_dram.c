@@ -42,15 +42,15 @@ struct port {
     uint8_t reserved[2];
     uint32_t numbers;    /* in use */
     uint32_t unanswered; /* requests */
-    uint32_t answers;    /* arena offset: uint32_t [mask + 1], entries by time */
+    uint32_t answers_at; /* arena offset: uint32_t [mask + 1], entries by time */
     uint32_t first, count;
 };
 
 struct sector_dram {
     struct sector_dram_io io;
-    uint32_t ports; /* arena offsets */
-    uint32_t entries;
-    uint32_t owners; /* uint32_t: entry of each number */
+    uint32_t ports_at; /* arena offsets */
+    uint32_t entries_at;
+    uint32_t owners_at; /* uint32_t: entry of each number */
     struct index_pool free_entries, free_numbers;
     uint32_t mask;
     uint32_t turn; /* port that is asked first */
@@ -58,12 +58,12 @@ struct sector_dram {
 
 static struct port *port_at(const struct sector_dram *c, uint32_t i)
 {
-    return arena_at(struct port, c->ports) + i;
+    return arena_at(struct port, c->ports_at) + i;
 }
 
 static struct entry *entry_at(const struct sector_dram *c, uint32_t i)
 {
-    return arena_at(struct entry, c->entries) + i;
+    return arena_at(struct entry, c->entries_at) + i;
 }
 
 /* Touches end here and are counted in sectors. They leave nothing: an open row is closed by the
@@ -96,14 +96,14 @@ static void sector_dram_init(struct sector_dram *c)
     while (entries < capacity)
         entries *= 2;
     c->mask = entries - 1;
-    c->ports = arena_allocate(ports * sizeof(struct port));
-    c->entries = arena_allocate(entries * sizeof(struct entry));
-    c->owners = arena_allocate(entries * sizeof(uint32_t));
+    c->ports_at = arena_allocate(ports * sizeof(struct port));
+    c->entries_at = arena_allocate(entries * sizeof(struct entry));
+    c->owners_at = arena_allocate(entries * sizeof(uint32_t));
     index_pool_init(&c->free_entries, entries);
     index_pool_init(&c->free_numbers, capacity);
     for (uint32_t i = 0; i < ports; i++) {
         port_at(c, i)->head = NO_ENTRY;
-        port_at(c, i)->answers = arena_allocate(entries * sizeof(uint32_t));
+        port_at(c, i)->answers_at = arena_allocate(entries * sizeof(uint32_t));
         ring_add_pipeline(engine_base.port_rings[2 * (c->io.top_first + i) + 1], delay);
     }
 }
@@ -201,7 +201,7 @@ static void answer_later(struct sector_dram *c, uint32_t number)
     struct entry *e = entry_at(c, number);
     e->due = edge_at(c, e->due);
     struct port *p = port_at(c, e->port);
-    uint32_t *ring = arena_at(uint32_t, p->answers), at = p->first + p->count++;
+    uint32_t *ring = arena_at(uint32_t, p->answers_at), at = p->first + p->count++;
     for (; at != p->first && entry_at(c, ring[(at - 1) & c->mask])->due > e->due; at--)
         ring[at & c->mask] = ring[(at - 1) & c->mask];
     ring[at & c->mask] = number;
@@ -227,7 +227,7 @@ static bool advance(struct sector_dram *c, uint64_t until_ps)
     if (ops->next_ps(part) > until_ps)
         return false;
     while ((number = ops->advance(part, until_ps, &done)) != DRAM_TIMING_NONE)
-        finish_sector(c, arena_at(uint32_t, c->owners)[number], done);
+        finish_sector(c, arena_at(uint32_t, c->owners_at)[number], done);
     for (uint32_t i = 0; i < sector_dram_top_count(c); i++)
         port_at(c, i)->is_refused = false;
     return true;
@@ -260,7 +260,7 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
         p->is_refused = true;
         return false;
     }
-    arena_at(uint32_t, c->owners)[number] = owner;
+    arena_at(uint32_t, c->owners_at)[number] = owner;
     count_sector(c, m);
     e->numbers[e->number_count++] = number;
     e->unsettled++;
@@ -303,7 +303,7 @@ static bool finish_request(struct sector_dram *c, uint32_t i)
     struct port *p = port_at(c, i);
     bool progress = false;
     while (p->count) {
-        uint32_t number = arena_at(uint32_t, p->answers)[p->first & c->mask];
+        uint32_t number = arena_at(uint32_t, p->answers_at)[p->first & c->mask];
         const struct entry *e = entry_at(c, number);
         if (e->due > component_tick_now(&c->io.base)) {
             sector_dram_wake_at(c, e->due);

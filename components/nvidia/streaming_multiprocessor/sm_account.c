@@ -35,7 +35,7 @@ static struct profile_row *profile_at(const struct streaming_multiprocessor *c, 
     const struct trace_block *b =
         trace_block(streaming_multiprocessor_stream(c), c->block[c->warp[slot].block].number);
     profile_name_columns("kernel", names, PROFILE_ALL);
-    return profile_row(c->io.base.leaf, b->profile, arena_at(uint32_t, b->pcs)[id]);
+    return profile_row(c->io.base.leaf, b->profile, arena_at(uint32_t, b->pcs_at)[id]);
 }
 
 static void profile_spent(const struct streaming_multiprocessor *c, const struct sm_warp *w,

@@ -45,7 +45,7 @@ enum sm_wait {
 struct sm_warp {
     uint32_t record;            /* record of the next instruction */
     uint32_t instructions_left; /* instructions not issued */
-    uint32_t insts;             /* arena: static instructions of its kernel */
+    uint32_t insts_at;          /* arena: static instructions of its kernel */
     uint16_t id;                /* number of the next instruction */
     uint16_t last_id;   /* number of the instruction that issued last; only with an account */
     uint16_t in_flight; /* instructions issued and not over */
@@ -195,7 +195,7 @@ struct streaming_multiprocessor {
     uint32_t carve;           /* bytes of shared memory that the L1 has made room for */
     uint32_t control_answers; /* answers of the L1's control that are to come */
     bool must_forget;         /* the L1 has still to be sent an invalidation */
-    uint32_t event_table, pending_table, queue_table, account_table; /* arena */
+    uint32_t events_at, pending_at, queues_at, accounts_at; /* arena */
     uint16_t free_event, events_used; /* events that were used once; SM_NONE: none is free */
     uint32_t event_words;             /* bit i: word i of event_bits is not 0 */
     uint64_t event_bits[SM_WHEEL / 64];
@@ -225,23 +225,23 @@ static inline uint32_t sm_sub_cores(const struct streaming_multiprocessor *c)
 
 static inline struct sm_event *sm_event(const struct streaming_multiprocessor *c, uint16_t i)
 {
-    return arena_at(struct sm_event, c->event_table) + i;
+    return arena_at(struct sm_event, c->events_at) + i;
 }
 
 static inline struct sm_pending *sm_pending(const struct streaming_multiprocessor *c, uint16_t i)
 {
-    return arena_at(struct sm_pending, c->pending_table) + i;
+    return arena_at(struct sm_pending, c->pending_at) + i;
 }
 
 static inline struct sm_access *sm_queue(const struct streaming_multiprocessor *c, uint32_t sub)
 {
-    return arena_at(struct sm_access, c->queue_table) + sub * SM_QUEUE;
+    return arena_at(struct sm_access, c->queues_at) + sub * SM_QUEUE;
 }
 
 static inline struct warp_account *sm_account(const struct streaming_multiprocessor *c,
                                               uint32_t block)
 {
-    return arena_at(struct warp_account, c->account_table) + block;
+    return arena_at(struct warp_account, c->accounts_at) + block;
 }
 
 static inline const uint32_t *sm_words(const struct streaming_multiprocessor *c)
@@ -251,7 +251,7 @@ static inline const uint32_t *sm_words(const struct streaming_multiprocessor *c)
 
 static inline const struct trace_inst *sm_inst(const struct sm_warp *w)
 {
-    return arena_at(const struct trace_inst, w->insts) + w->id;
+    return arena_at(const struct trace_inst, w->insts_at) + w->id;
 }
 
 /* True if the warp's next instruction, which is one of memory, accesses shared memory. */

@@ -59,10 +59,10 @@ static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
     warm_register(&c->io.base, &sm_warm_ops);
     warm_register_unit(&c->io.base, &(struct warm_unit){.ring = {ring_number(c->io.mem_request),
                                                                  RING_NONE, RING_NONE}});
-    c->event_table = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
-    c->pending_table = arena_allocate(params->in_flight * sizeof(struct sm_pending));
-    c->queue_table = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);
-    c->account_table = arena_allocate(SM_BLOCKS * sizeof(struct warp_account));
+    c->events_at = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
+    c->pending_at = arena_allocate(params->in_flight * sizeof(struct sm_pending));
+    c->queues_at = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);
+    c->accounts_at = arena_allocate(SM_BLOCKS * sizeof(struct warp_account));
     c->free_event = SM_NONE;
     times_init(c);
     for (uint16_t i = 0; i < (uint16_t)params->in_flight; i++)

@@ -260,13 +260,14 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
         .resident = 1};
     memset(c->decoded, 0, sizeof c->decoded);
     memset(c->exits, 0, sizeof c->exits);
-    if (!ptx_call_begin(&c->call, &order, trace_files.error, sizeof trace_files.error))
+    if (!ptx_call_begin(&c->call, &order, trace_files_get()->error,
+                        sizeof trace_files_get()->error))
         return false;
     execute_warn();
     const struct warp_launch *l = &c->call.launch;
     const struct ptx_module *module = c->call.code->module;
     if (module->instruction_count > TRACE_INSTS && !execute_has_ids(module, l->kernel->name)) {
-        snprintf(trace_files.error, sizeof trace_files.error,
+        snprintf(trace_files_get()->error, sizeof trace_files_get()->error,
                  "%s: more than %d instructions of PTX in a kernel and the functions of its module",
                  module->name, TRACE_INSTS);
         return false;

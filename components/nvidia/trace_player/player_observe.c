@@ -86,7 +86,7 @@ static void observe_decode(struct player_call *c, const struct warp_step *step)
     if (c->decoded[id / 64] >> id % 64 & 1)
         return;
     const struct itrace_inst inst = observe_describe(c->call.code, step);
-    struct trace_inst *to = &arena_at(struct trace_inst, c->kernel->inst_table)[id];
+    struct trace_inst *to = &arena_at(struct trace_inst, c->kernel->insts_at)[id];
     *to = trace_writer_decode(&inst);
     trace_async_decode(&inst, to);
     c->player->io.stats.unknown += !inst.known;
@@ -193,7 +193,7 @@ static void observe_step(void *context, const struct warp_step *step)
         ptx_checks_step(&c->call, step);
     observe_decode(c, step);
     const uint32_t id = step->instruction % TRACE_INSTS;
-    const struct trace_inst *inst = &arena_at(struct trace_inst, c->kernel->inst_table)[id];
+    const struct trace_inst *inst = &arena_at(struct trace_inst, c->kernel->insts_at)[id];
     struct itrace_step s; /* without its addresses, which only accesses have */
     s.mask = step->active;
     s.mode = ITRACE_MODE_NONE;

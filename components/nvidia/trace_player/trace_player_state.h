@@ -41,7 +41,7 @@ struct trace_file {
 /* Outside of the simulation's state: trace_files.c defines the one of the process. */
 struct trace_files {
     const char *path; /* --play sass, or NULL */
-    bool no_cache, allow_incomplete;
+    bool skips_cache, allows_incomplete;
     unsigned reported; /* oddities of traces that were reported in this run */
     struct itrace_list list;
     bool has_list;
@@ -95,8 +95,8 @@ struct player_kernel {
     uint64_t start_at; /* cycle of the first block; before that: of the next attempt to begin */
     uint64_t ended_before, delay; /* when it is launched: see launch_time() */
     uint64_t local_base;
-    uint32_t inst_table;    /* arena: struct trace_inst [TRACE_INSTS] */
-    uint32_t phases;        /* arena: struct player_phases */
+    uint32_t insts_at;      /* arena: struct trace_inst [TRACE_INSTS] */
+    uint32_t phases_at;     /* arena: struct player_phases */
     uint32_t inst_count;    /* number of these that are there */
     uint32_t reading_block; /* block that is being read, TRACE_NOTHING: none */
     uint32_t warp;          /* warp that is read of that block */
@@ -110,8 +110,8 @@ struct player_kernel {
     struct sm_room block;
     uint64_t blocks, warp_instructions, thread_instructions;
     uint32_t registers; /* registers of a thread */
-    uint32_t uses;      /* arena: struct player_use [count(work)] */
-    uint32_t pcs;       /* arena: uint32_t [TRACE_INSTS], of a profile of instructions */
+    uint32_t uses_at;   /* arena: struct player_use [count(work)] */
+    uint32_t pcs_at;    /* arena: uint32_t [TRACE_INSTS], of a profile of instructions */
     uint32_t profile;   /* its number there */
     bool accounts;      /* SMs account for its warps */
     struct slot_account slots;
@@ -137,7 +137,7 @@ struct trace_player {
     struct trace_player_io io;
     struct trace_writer writer;
     struct sm_shape sm;
-    uint32_t rooms;    /* arena: struct sm_room [count(work)] */
+    uint32_t rooms_at; /* arena: struct sm_room [count(work)] */
     uint32_t command;  /* the next one of the list */
     uint32_t launches; /* kernels taken */
     uint64_t ended;    /* kernels that have ended; the cycle in which the last one did */
@@ -160,17 +160,17 @@ struct trace_player {
 
 static inline struct sm_room *player_room(const struct trace_player *p, uint32_t sm)
 {
-    return arena_at(struct sm_room, p->rooms) + sm;
+    return arena_at(struct sm_room, p->rooms_at) + sm;
 }
 
 static inline struct trace_block *player_block(const struct trace_player *p, uint32_t block)
 {
-    return arena_at(struct trace_block, trace_player_stream(p)->blocks) + block;
+    return arena_at(struct trace_block, trace_player_stream(p)->blocks_at) + block;
 }
 
 static inline struct player_phases *player_phases(const struct player_kernel *k)
 {
-    return arena_at(struct player_phases, k->phases);
+    return arena_at(struct player_phases, k->phases_at);
 }
 
 /* True if sectors that the host has copied are in the L2 afterwards. */
@@ -220,8 +220,8 @@ static bool host_launch_end(struct trace_player *p, const struct player_kernel *
 
 /* ---- player_execute.c ---- */
 
-/* The kernel's arguments and code, and what its blocks need. False: trace_files.error has the
- * reason. */
+/* The kernel's arguments and code, and what its blocks need. False: trace_files_get()->error has
+ * the reason. */
 static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                           const struct aql_packet *packet, const struct command_request *m);
 static void execute_end(struct trace_player *p, struct player_kernel *k);
@@ -235,6 +235,7 @@ static bool execute_asked(struct trace_player *p);
 
 /* ---- trace_files.c ---- */
 
+static struct trace_files *trace_files_get(void);
 /* True if a program launches kernels, in place of a list. */
 static bool player_has_host(const struct trace_player *p);
 static void trace_files_report(void *context, bool is_error, const char *path, uint64_t line,

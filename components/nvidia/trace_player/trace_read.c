@@ -9,17 +9,17 @@
 
 static void player_too_small(const struct trace_player *p, const struct player_kernel *k)
 {
-    snprintf(trace_files.error, sizeof trace_files.error,
+    snprintf(trace_files_get()->error, sizeof trace_files_get()->error,
              "%s: a thread block does not fit into 'memory' of the trace_player, %lld MiB",
              k->is_program ? "a block that is executed"
-                           : trace_files.list.commands[k->command].name,
+                           : trace_files_get()->list.commands[k->command].name,
              (long long)(trace_player_params(p)->memory >> 20));
 }
 
 /* The simulation ends with the error of the readers. */
 static void player_fail(const struct trace_player *p)
 {
-    engine_fail(&p->io.base, "%s", trace_files.error);
+    engine_fail(&p->io.base, "%s", trace_files_get()->error);
 }
 
 static bool read_begin(struct trace_player *p, struct player_kernel *k)
@@ -30,14 +30,14 @@ static bool read_begin(struct trace_player *p, struct player_kernel *k)
     uint32_t number = w->blocks_free;
     struct trace_block *b = player_block(p, number);
     w->blocks_free = b->next;
-    *b = (struct trace_block){.insts = k->inst_table,
+    *b = (struct trace_block){.insts_at = k->insts_at,
                               .carve = k->carve,
                               .kernel = (uint32_t)(k - p->kernel),
                               .threads = k->block.threads,
                               .warps = k->block.threads / 32,
                               .asks = k->accounts,
                               .profile = k->profile,
-                              .pcs = k->pcs,
+                              .pcs_at = k->pcs_at,
                               .local_base = k->local_base};
     b->first = b->last = trace_writer_copy(w, trace_player_stream(p));
     k->write_at = b->first * TRACE_CHUNK;
@@ -88,13 +88,13 @@ static bool read_step(struct trace_player *p, struct player_kernel *k, const str
         return false;
     }
     if (inst->id >= k->inst_count) {
-        struct trace_inst *to = &arena_at(struct trace_inst, k->inst_table)[inst->id];
+        struct trace_inst *to = &arena_at(struct trace_inst, k->insts_at)[inst->id];
         *to = trace_writer_decode(inst);
         trace_async_decode(inst, to);
         account_name(p, k, inst, NULL);
         k->inst_count = inst->id + 1;
     }
-    const struct trace_inst *known = arena_at(struct trace_inst, k->inst_table) + inst->id;
+    const struct trace_inst *known = arena_at(struct trace_inst, k->insts_at) + inst->id;
     if (known->unit == TRACE_COPIER)
         trace_async_step(&trace->step);
     p->io.stats.unknown += !inst->known;

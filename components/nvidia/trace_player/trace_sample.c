@@ -76,7 +76,7 @@ static void sample_enter(struct trace_player *p, struct player_kernel *k, const 
     if (platform_sampling()->kernels)
         census_note(platform_sampling(), k->launch, name, symbol);
     if (platform_sampling()->automatic) {
-        sample_read_shape(&trace_files.file[k - p->kernel]);
+        sample_read_shape(&trace_files_get()->file[k - p->kernel]);
         return;
     }
     k->way = (uint8_t)sampling_way(platform_sampling(), k->launch, name, symbol);
@@ -91,9 +91,10 @@ static void sample_choose(struct trace_player *p, struct player_kernel *k)
     struct sampler_shape ahead[TRACE_FILES];
     uint32_t slot = (uint32_t)(k - p->kernel);
     for (uint32_t i = 1; i < p->order_count; i++)
-        ahead[i - 1] = trace_files.file[p->order[i]].shape;
+        ahead[i - 1] = trace_files_get()->file[p->order[i]].shape;
     online_sampling_foresee(ahead, p->order_count - 1);
-    k->way = (uint8_t)online_sampling_choose(k->launch, &trace_files.file[slot].shape, 0, NULL);
+    k->way =
+        (uint8_t)online_sampling_choose(k->launch, &trace_files_get()->file[slot].shape, 0, NULL);
     k->touches = k->way == SAMPLING_TOUCHING;
     if (k->way != SAMPLING_SKIPPED && !trace_file_open(slot, k->command, false))
         player_fail(p);

@@ -11,7 +11,7 @@
 
 static void host_core_init(struct host_core *c)
 {
-    c->calls = arena_allocate(call_count(c) * sizeof(struct core_call));
+    c->calls_at = arena_allocate(call_count(c) * sizeof(struct core_call));
 }
 
 static uint64_t data_address(const struct host_core *c, uint32_t slot)

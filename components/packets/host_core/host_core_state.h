@@ -66,7 +66,7 @@ struct core_call {
 
 struct host_core {
     struct host_core_io io;
-    uint32_t calls; /* arena */
+    uint32_t calls_at; /* arena */
     uint32_t used_calls;
     bool is_busy; /* with a call that others wait for */
     uint64_t calls_taken;
@@ -83,7 +83,7 @@ static inline uint32_t call_count(const struct host_core *c)
 
 static inline struct core_call *call_at(const struct host_core *c, uint32_t i)
 {
-    return arena_at(struct core_call, c->calls) + i;
+    return arena_at(struct core_call, c->calls_at) + i;
 }
 
 static inline uint32_t pid_of(const struct host_core *c)

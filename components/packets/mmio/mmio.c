@@ -13,15 +13,15 @@
 
 static void mmio_init(struct mmio *c)
 {
-    c->calls = arena_allocate(call_count(c) * sizeof(struct mmio_call));
-    c->operations = arena_allocate(MMIO_OPERATIONS * sizeof(struct mmio_operation));
-    c->blocks = arena_allocate(mmio_params(c)->blocks * sizeof(struct mmio_block));
-    c->streams_state = arena_allocate(sizeof(struct api_streams));
-    c->threads = arena_allocate(MMIO_THREADS * sizeof(struct mmio_thread));
-    c->functions = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
-    c->variables = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
-    c->events = arena_allocate(MMIO_EVENTS * sizeof(struct mmio_event));
-    c->info = arena_allocate(MMIO_DEVICES * sizeof(struct driver_device_info));
+    c->calls_at = arena_allocate(call_count(c) * sizeof(struct mmio_call));
+    c->operations_at = arena_allocate(MMIO_OPERATIONS * sizeof(struct mmio_operation));
+    c->blocks_at = arena_allocate(mmio_params(c)->blocks * sizeof(struct mmio_block));
+    c->streams_at = arena_allocate(sizeof(struct api_streams));
+    c->threads_at = arena_allocate(MMIO_THREADS * sizeof(struct mmio_thread));
+    c->functions_at = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
+    c->variables_at = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
+    c->events_at = arena_allocate(MMIO_EVENTS * sizeof(struct mmio_event));
+    c->info_at = arena_allocate(MMIO_DEVICES * sizeof(struct driver_device_info));
     posts_init(c, &c->dma);
     posts_init(c, &c->driver);
     api_streams_init(streams_of(c), mmio_params(c)->launch_blocking != 0);

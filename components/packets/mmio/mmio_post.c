@@ -22,16 +22,16 @@ static int32_t error_of(uint32_t status)
 static void posts_init(const struct mmio *c, struct mmio_posts *p)
 {
     uint32_t most = call_count(c) + MMIO_OPERATIONS + mmio_params(c)->blocks + 1;
-    p->table = arena_allocate(most * sizeof(struct mmio_post));
+    p->posts_at = arena_allocate(most * sizeof(struct mmio_post));
     for (uint32_t i = 0; i < most; i++)
-        arena_at(struct mmio_post, p->table)[i].next = i + 1 < most ? i + 1 : MMIO_NONE;
+        arena_at(struct mmio_post, p->posts_at)[i].next = i + 1 < most ? i + 1 : MMIO_NONE;
     p->free = 0;
     p->first = p->last = MMIO_NONE;
 }
 
 static struct mmio_post *post_at(const struct mmio_posts *p, uint32_t i)
 {
-    return arena_at(struct mmio_post, p->table) + i;
+    return arena_at(struct mmio_post, p->posts_at) + i;
 }
 
 static struct mmio_post *post_add(struct mmio_posts *p, enum mmio_owner owner, uint32_t number)

@@ -49,7 +49,7 @@ struct driver_trip {
 
 struct packet_calls {
     struct packet_calls_io io;
-    uint32_t trips; /* arena: struct driver_trip[TRIPS], a ring */
+    uint32_t trips_at; /* arena: struct driver_trip[TRIPS], a ring */
     uint64_t first, sent,
         last;        /* numbers: the first not done, the first not sent, one past the last */
     bool is_sending; /* one that others wait for is under way */
@@ -67,12 +67,12 @@ static struct packet_calls *packets_of(const struct driver *d)
 
 static struct driver_trip *trip_at(const struct driver *d, uint64_t number)
 {
-    return arena_at(struct driver_trip, packets_of(d)->trips) + number % TRIPS;
+    return arena_at(struct driver_trip, packets_of(d)->trips_at) + number % TRIPS;
 }
 
 static void packet_calls_init(struct packet_calls *p)
 {
-    p->trips = arena_allocate(TRIPS * sizeof(struct driver_trip));
+    p->trips_at = arena_allocate(TRIPS * sizeof(struct driver_trip));
 }
 
 static struct api_request packet_of(enum api_call call)

@@ -42,8 +42,8 @@ struct dma_piece {
 
 struct packet_dma {
     struct packet_dma_io io;
-    uint32_t jobs; /* arena offsets */
-    uint32_t pieces;
+    uint32_t jobs_at; /* arena offsets */
+    uint32_t pieces_at;
     struct index_pool free_pieces;
     uint32_t first_read, last_read; /* pieces to write */
     uint32_t used_jobs;
@@ -57,18 +57,18 @@ static uint32_t job_count(const struct packet_dma *c)
 
 static struct dma_job *job_at(const struct packet_dma *c, uint32_t i)
 {
-    return arena_at(struct dma_job, c->jobs) + i;
+    return arena_at(struct dma_job, c->jobs_at) + i;
 }
 
 static struct dma_piece *piece_at(const struct packet_dma *c, uint32_t i)
 {
-    return arena_at(struct dma_piece, c->pieces) + i;
+    return arena_at(struct dma_piece, c->pieces_at) + i;
 }
 
 static void packet_dma_init(struct packet_dma *c)
 {
-    c->jobs = arena_allocate(job_count(c) * sizeof(struct dma_job));
-    c->pieces = arena_allocate(packet_dma_params(c)->lines * sizeof(struct dma_piece));
+    c->jobs_at = arena_allocate(job_count(c) * sizeof(struct dma_job));
+    c->pieces_at = arena_allocate(packet_dma_params(c)->lines * sizeof(struct dma_piece));
     index_pool_init(&c->free_pieces, packet_dma_params(c)->lines);
     c->first_read = DMA_NONE;
     c->last_read = DMA_NONE;

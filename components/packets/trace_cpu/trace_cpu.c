@@ -7,7 +7,7 @@
 static void trace_cpu_init(struct trace_cpu *c)
 {
     uint32_t lines = trace_cpu_params(c)->lines;
-    c->slots = arena_allocate(lines * sizeof(struct cpu_slot));
+    c->slots_at = arena_allocate(lines * sizeof(struct cpu_slot));
     index_pool_init(&c->free_slots, lines);
     c->next_byte = CPU_PACKET_BYTES;
 }

@@ -43,7 +43,7 @@ static uint32_t bytes_to_line_end(uint64_t address, uint64_t left)
 
 static struct cpu_slot *slot_at(const struct trace_cpu *c, uint32_t i)
 {
-    return arena_at(struct cpu_slot, c->slots) + i;
+    return arena_at(struct cpu_slot, c->slots_at) + i;
 }
 
 static void send_line(struct trace_cpu *c)

@@ -94,7 +94,7 @@ struct cpu_slot {
 
 struct trace_cpu {
     struct trace_cpu_io io;
-    uint32_t slots; /* arena: struct cpu_slot[lines] */
+    uint32_t slots_at; /* arena: struct cpu_slot[lines] */
     struct index_pool free_slots;
     uint32_t phase; /* enum cpu_phase */
     uint32_t call;  /* the line of the trace that is played */

@@ -112,15 +112,15 @@ struct trace_inst {
 };
 
 struct trace_block {
-    uint32_t insts;  /* arena: struct trace_inst of its kernel, by id */
-    uint32_t carve;  /* bytes of the L1 that are shared memory while the kernel runs */
-    uint32_t kernel; /* slot of the player */
+    uint32_t insts_at; /* arena: struct trace_inst of its kernel, by id */
+    uint32_t carve;    /* bytes of the L1 that are shared memory while the kernel runs */
+    uint32_t kernel;   /* slot of the player */
     uint32_t threads;
     uint32_t warps;
     uint32_t rank;        /* in its cluster */
     uint32_t asks;        /* for an account of its warps' time (warp_cycles.h) */
     uint32_t profile;     /* number of its kernel in a profile of instructions */
-    uint32_t pcs;         /* arena: uint32_t of each static instruction, by id */
+    uint32_t pcs_at;      /* arena: uint32_t of each static instruction, by id */
     uint32_t more;        /* there will be more instructions when these are over */
     uint32_t ended;       /* bits of warps that have no more then */
     uint32_t first, last; /* chunks */
@@ -135,19 +135,19 @@ struct trace_block {
 };
 
 struct trace_stream {
-    uint32_t words;  /* arena: uint32_t [chunks][TRACE_CHUNK] */
-    uint32_t blocks; /* arena: struct trace_block */
+    uint32_t words_at;  /* arena: uint32_t [chunks][TRACE_CHUNK] */
+    uint32_t blocks_at; /* arena: struct trace_block */
 };
 
 static inline const uint32_t *trace_words(const struct trace_stream *stream)
 {
-    return arena_at(const uint32_t, stream->words);
+    return arena_at(const uint32_t, stream->words_at);
 }
 
 static inline const struct trace_block *trace_block(const struct trace_stream *stream,
                                                     uint32_t block)
 {
-    return arena_at(const struct trace_block, stream->blocks) + block;
+    return arena_at(const struct trace_block, stream->blocks_at) + block;
 }
 
 static inline unsigned trace_record_mode(uint32_t word)

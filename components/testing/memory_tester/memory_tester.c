@@ -176,12 +176,13 @@ static void memory_tester_init(struct memory_tester *c)
     c->random = memory_tester_params(c)->seed * 0x2545f4914f6cdd1du;
     c->thread_count = ports * per_port;
     c->increments = c->thread_count * memory_tester_params(c)->episodes * 2;
-    c->words = arena_allocate(word_count(c) * sizeof(struct tester_word));
-    c->threads = arena_allocate(c->thread_count * sizeof(struct tester_thread));
-    c->actions = arena_allocate(c->thread_count * memory_tester_params(c)->actions
-                                * sizeof(struct tester_action));
-    c->slots = arena_allocate((size_t)c->thread_count * TESTER_SLOTS * sizeof(struct tester_slot));
-    c->seen = arena_allocate((size_t)counters * divide_up(c->increments, 64) * sizeof(uint64_t));
+    c->words_at = arena_allocate(word_count(c) * sizeof(struct tester_word));
+    c->threads_at = arena_allocate(c->thread_count * sizeof(struct tester_thread));
+    c->actions_at = arena_allocate(c->thread_count * memory_tester_params(c)->actions
+                                   * sizeof(struct tester_action));
+    c->slots_at =
+        arena_allocate((size_t)c->thread_count * TESTER_SLOTS * sizeof(struct tester_slot));
+    c->seen_at = arena_allocate((size_t)counters * divide_up(c->increments, 64) * sizeof(uint64_t));
     place_words(c);
     pages_init(c);
     set_up_agents(c, ports);
@@ -424,7 +425,8 @@ static void check_increment(struct memory_tester *c, uint32_t thread, const stru
 {
     struct tester_word *w = word_at(c, s->word);
     uint32_t counter = s->word - memory_tester_params(c)->locations;
-    uint64_t *seen = arena_at(uint64_t, c->seen) + (size_t)counter * divide_up(c->increments, 64);
+    uint64_t *seen =
+        arena_at(uint64_t, c->seen_at) + (size_t)counter * divide_up(c->increments, 64);
     w->value++;
     if (got >= c->increments || seen[got / 64] >> (got % 64) & 1) {
         engine_fail(

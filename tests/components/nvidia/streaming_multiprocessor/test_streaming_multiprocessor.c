@@ -113,8 +113,8 @@ static void owner_fill(struct trace_stream *stream)
     uint32_t table = arena_allocate(sizeof insts);
     memcpy(arena_at(struct trace_inst, table), insts, sizeof insts);
     for (unsigned i = 0; i < 4; i++) {
-        struct trace_block *b = arena_at(struct trace_block, stream->blocks) + i;
-        *b = (struct trace_block){.insts = table,
+        struct trace_block *b = arena_at(struct trace_block, stream->blocks_at) + i;
+        *b = (struct trace_block){.insts_at = table,
                                   .carve = programs[i].carve,
                                   .threads = programs[i].threads,
                                   .warps = programs[i].threads / 32};
