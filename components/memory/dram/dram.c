@@ -1,10 +1,11 @@
-/* One slice of memory. With a timing part see dram_timed.c; without, an ideal memory channel: takes
- * `width` requests a cycle from its two ports together, in turn when both have some, and answers
- * each `latency` - 1 cycles later, so that with connections of one cycle an answer is seen latency
+/* One slice of memory. With a timing part see dram_timed.c; without, an ideal memory channel:
+ * accepts `width` requests a cycle from its two ports together, in turn when both have some, and
+ * answers each `latency` - 1 cycles later, so that with connections of one cycle an answer is seen
+ * latency
  * + 1 cycles after the request was sent.
  *
- * A request takes effect in the simulated memory when it is taken, and its answer spends the
- * latency in the ring of answers; so a load never sees a store that was taken after it, and what
+ * A request takes effect in the simulated memory when it is accepted, and its answer spends the
+ * latency in the ring of answers; so a load never sees a store that was accepted after it, and what
  * has been answered is there for the other port. */
 #include "base/likely.h"
 #include "components/sampling/warmup.h"
@@ -117,7 +118,7 @@ static OUT_OF_LINE bool accept_dma(struct dram *c)
     return accept_port(c, DRAM_DMA);
 }
 
-/* true: as many were taken as a cycle allows, so there may be more. */
+/* True if as many were accepted as a cycle allows, so there may be more. */
 static bool dram_tick(struct dram *c)
 {
     if (dram_probe_count(c))

@@ -99,7 +99,7 @@ static bool dram_may_happen(struct dram *c, const struct mem_request *m, uint64_
     return false;
 }
 
-/* A write of `top` has taken effect. true: its answer waits for others to let go of the line. */
+/* A write of `top` has taken effect. True if its answer waits for others to let go of the line. */
 static bool dram_withhold(struct dram *c, const struct mem_request *m, uint64_t address)
 {
     unsigned others = dram_other_holders(c, m, address);
@@ -124,7 +124,7 @@ static void dram_update_holders(struct dram *c, const struct mem_request *m, uin
     c->head_probed = false;
 }
 
-/* A die has let go of a line. false: the answer to the write has no room yet. */
+/* A die has let go of a line. False: the answer to the write has no room yet. */
 static bool dram_let_go_of(struct dram *c, uint16_t tag)
 {
     if (tag == DRAM_AT_HEAD) {

@@ -18,8 +18,8 @@
 
 enum { DRAM_TOP, DRAM_DMA, DRAM_PORTS };
 
-/* A request that a timed dram has taken. The bytes of its answer are apart, so that requests take
- * few of the host's cache lines. */
+/* A request that a timed dram has accepted. The bytes of its answer are apart, so that requests
+ * take few of the host's cache lines. */
 struct dram_entry {
     uint16_t tag;
     uint8_t port;

@@ -1,12 +1,12 @@
 /* A dram whose timing part decides when requests are answered. This file decides what requests do.
  *
- * Requests take effect when they are taken, whatever the order of their answers. So memory and the
- * result of each request are as in an ideal memory that takes the requests in the same order; a
- * read keeps its line until the time of its answer.
+ * Requests take effect when they are accepted, whatever the order of their answers. So memory and
+ * the result of each request are as in an ideal memory that accepts the requests in the same order;
+ * a read keeps its line until the time of its answer.
  *
- * A tick lets the part issue the commands that were due before this cycle, takes new requests, and
- * lets the part issue the commands of this cycle. So a request never changes earlier commands, and
- * more ticks change nothing. */
+ * A tick lets the part issue the commands that were due before this cycle, accepts new requests,
+ * and lets the part issue the commands of this cycle. So a request never changes earlier commands,
+ * and more ticks change nothing. */
 #include "dram.gen.h"
 
 #include "base/likely.h"
@@ -74,7 +74,7 @@ static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number
     c->first_due = min(due, c->first_due);
 }
 
-/* Issues what is due. true: there may be room where there was none. */
+/* Issues what is due. True if there may be room where there was none. */
 static OUT_OF_LINE bool dram_issue(struct dram *c, uint64_t until_ps)
 {
     const struct dram_timing_ops *ops = dram_timing_ops(c);
@@ -132,7 +132,7 @@ static ALWAYS_INLINE void dram_happen(struct dram *c, uint32_t number, unsigned 
     }
 }
 
-/* A fence is answered when everything that was taken before it has been. */
+/* A fence is answered when all requests before it have been. */
 static OUT_OF_LINE bool dram_accept_fence(struct dram *c, unsigned port,
                                           const struct mem_request *m)
 {
@@ -156,14 +156,13 @@ static inline char *dram_line_bytes(uint64_t address)
     return memory.bytes + (address - memory.first);
 }
 
-/* Request `m` of `port`, of a kind, on the line at `address`, needs `access` of memory, if there is
- * room for it there. true: it has been taken, and leaves its port. */
+/* Accepts request `m` of `port`, of a kind, on the line at `address`, if memory has room for the
+ * `access` that it needs. False: the request stays. */
 static ALWAYS_INLINE bool dram_accept_memory(struct dram *c, unsigned port,
                                              const struct mem_request *m, unsigned kind,
                                              uint64_t address, unsigned access, uint64_t now_ps)
 {
-    /* Half of the numbers for each port: one does not wait for answers that the other does not
-     * take. */
+    /* Each port has half of the numbers, so neither waits for answers that the other leaves. */
     if (c->taken[port] == c->half)
         return false;
     /* A write that can be answered at once needs no number. */
@@ -326,6 +325,6 @@ static bool dram_tick_timed(struct dram *c)
     next_ps = dram_timing_ops(c)->next_ps(part);
     if (next_ps != DRAM_TIMING_LATER)
         dram_wake_at(c, dram_edge_at(c, next_ps));
-    /* A request that waits at a port found no slot, or is one more than a cycle takes. */
+    /* A request that waits at a port found no slot, or is one more than a cycle allows. */
     return (room || taken) && shown;
 }

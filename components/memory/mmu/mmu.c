@@ -146,7 +146,7 @@ static bool join_walk(struct mmu *c, uint32_t input, uint64_t leaf, const struct
     return false;
 }
 
-/* Takes a lookup, which joins a walk or, if `walker`, may begin one of its own. */
+/* Accepts a lookup, which joins a walk or, if `walker`, may begin one of its own. */
 static bool accept_walk(struct mmu *c, uint32_t input, const struct translate_request *m,
                         bool walker)
 {

@@ -63,7 +63,7 @@ static inline const struct page_copy *page_copies_find(const struct page_copies 
 /* False: there are too many. */
 bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu, uint64_t physical);
 
-/* Takes one of the copies of `master` out; false: there are none. */
+/* Removes one of the copies of `master`. False: there are none. */
 bool page_copies_remove(struct page_copies *t, uint64_t master, struct page_copy *copy);
 
 #endif

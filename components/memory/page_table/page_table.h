@@ -110,8 +110,8 @@ static inline uint64_t *page_table_entry(const struct page_table *t, uint32_t pi
 }
 
 /* Maps the page of `address` to the physical page that begins at `physical`, or changes its
- * mapping; `flags`: PAGE_TABLE_WRITABLE, PAGE_TABLE_UNIFIED and so on. false: pid or address out of
- * range, or the table is full. */
+ * mapping; `flags`: PAGE_TABLE_WRITABLE, PAGE_TABLE_UNIFIED and so on. False: pid or address are
+ * out of range, or the table is full. */
 bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address, uint64_t physical,
                       uint64_t flags);
 bool page_table_map(struct page_table *t, uint32_t pid, uint64_t address, uint64_t physical,
@@ -120,8 +120,8 @@ bool page_table_map(struct page_table *t, uint32_t pid, uint64_t address, uint64
 /* Nothing when the page is not mapped. Nodes that are empty now are given back. */
 void page_table_unmap(struct page_table *t, uint32_t pid, uint64_t address);
 
-/* false: not mapped. `physical` is that of the page's first byte; flags as in page_table_enter().
- */
+/* Finds the first byte of the page and its flags, as in page_table_enter(). False: it is not
+ * mapped. */
 static inline bool page_table_look_up(const struct page_table *t, uint32_t pid, uint64_t address,
                                       uint64_t *physical, uint64_t *flags)
 {
@@ -153,7 +153,7 @@ static inline bool page_table_is_writable(uint64_t flags)
     return (flags & PAGE_TABLE_WRITABLE) && !(flags & PAGE_TABLE_COPIED);
 }
 
-/* false: not mapped. `physical` is that of the page's first byte. */
+/* Finds the first byte of the page. False: it is not mapped. */
 static inline bool page_table_find(const struct page_table *t, uint32_t pid, uint64_t address,
                                    uint64_t *physical, bool *writable)
 {

@@ -1,4 +1,4 @@
-/* Shared TLB. It takes up to `width` lookups a cycle, one of each input, inputs in turn. Hits are
+/* Shared TLB. It accepts up to `width` lookups a cycle, one of each input, inputs in turn. Hits are
  * answered `latency` - 1 cycles later. A page that is not here is asked for below once, however
  * many lookups wait for it. Pages that are not mapped are not remembered.
  *

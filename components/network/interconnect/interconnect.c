@@ -259,7 +259,7 @@ static ALWAYS_INLINE void interconnect_discover(const struct interconnect_unit *
     }
 }
 
-/* Lets a wanted target take a message, if it can. true: it is wanted still, and free in the next
+/* Lets a wanted target have a message, if it can. True if it is wanted still, and free in the next
  * cycle. */
 static ALWAYS_INLINE bool interconnect_serve(const struct interconnect_unit *u,
                                              const struct interconnect_view *v, uint32_t target,
@@ -297,7 +297,7 @@ static ALWAYS_INLINE bool interconnect_serve(const struct interconnect_unit *u,
     return again || cycles == 1;
 }
 
-/* One direction. true: a target is wanted still, and free in the next cycle. */
+/* Moves messages of one direction. True if a target is wanted still, and free in the next cycle. */
 static ALWAYS_INLINE bool interconnect_move_words(const struct interconnect_unit *u, uint32_t words,
                                                   bool reply)
 {

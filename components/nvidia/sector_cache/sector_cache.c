@@ -3,16 +3,15 @@
  *
  * A cycle, in this order: answers from below, control, requests, the queue of misses. An answer
  * from below goes to its line at once, and its sectors join the ones that wait to be handed to
- * requests. Requests are taken in order; a request that cannot be taken holds the later ones up. An
- * answer is sent at once into the ring of answers and spends `latency` - 1 cycles there. With
- * connections of one cycle, a hit takes latency + 1 cycles from the request's sending to the
+ * requests. Requests are accepted in order; a request that cannot be accepted holds up the later
+ * ones. An answer is sent at once into the ring of answers and spends `latency` - 1 cycles there.
+ * With connections of one cycle, a hit takes latency + 1 cycles from the request's sending to the
  * answer's arrival, and a miss takes the time of its answer from below in addition.
  *
  * Answers from below have a port of their own and keep no bank busy. A cache that writes through
  * answers a store when its answer has come from below.
  *
- * Flush, invalidate and carve wait until everything taken is answered; nothing new is taken
- * meanwhile. */
+ * Flush, invalidate and carve wait until all requests are answered; none is accepted meanwhile. */
 #include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/component_failure.h"
@@ -127,7 +126,7 @@ static void answer_target(struct sector_cache *c, uint64_t number, const struct 
     c->unanswered--;
 }
 
-/* The port that answers misses takes so many sectors a cycle. false: it has taken them. */
+/* False: the port that answers misses has sent as many sectors as a cycle allows. */
 static bool may_answer(struct sector_cache *c)
 {
     uint64_t now = component_tick_now(&c->io.base);
@@ -287,8 +286,8 @@ static bool work_on_control(struct sector_cache *c)
 
 /* ---- requests ---- */
 
-/* Takes the banks of a request for as long as its sectors need. false: one is busy; the tick asks
- * to be called when it is not. */
+/* Occupies the banks of a request for as long as its sectors need. False: one is busy, and the
+ * component wakes when it is not. */
 static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sectors, bool claim)
 {
     uint64_t *banks = arena_at(uint64_t, c->banks_at), now = component_tick_now(&c->io.base),
@@ -343,7 +342,7 @@ static bool accept_head(struct sector_cache *c, const struct sector_mem_request 
     return true;
 }
 
-/* true: as many as a cycle allows were taken, so there may be more. */
+/* True if as many were accepted as a cycle allows, so there may be more. */
 static bool accept_requests(struct sector_cache *c)
 {
     const struct sector_mem_request *m;

@@ -1,6 +1,7 @@
-/* Takes requests: looks their sectors up, opens MSHRs for sectors that are absent, and sends below.
- * A take_* that returns false has left the request for a later cycle. It has counted nothing, and
- * changed nothing but a victim that it may have written back, whose way is then free. */
+/* Accepts requests: looks their sectors up, opens MSHRs for sectors that are absent, and sends
+ * below. An accept_* that returns false has left the request for a later cycle. It has counted
+ * nothing, and changed nothing but a victim that it may have written back, whose way is then free.
+ */
 #include "base/hash.h"
 #include "base/number.h"
 
@@ -322,7 +323,7 @@ static inline bool accept_load(struct sector_cache *c, uint16_t tag, uint64_t nu
     } else if (brings && sector_cache_params(c)->allocate == SECTOR_CACHE_ALLOCATE_MISS) {
         line = make_room(c, set);
         if (line == SECTOR_NONE
-            || !below_has_room(c, number, absent)) /* a write-back took the room */
+            || !below_has_room(c, number, absent)) /* a write-back has used the room */
             return false;
         sector_claim(c, line, number);
     }

@@ -217,7 +217,7 @@ static void finish_sector(struct sector_dram *c, uint32_t number, uint64_t time_
         answer_later(c, number);
 }
 
-/* true: something was issued, so there may be room. */
+/* True if something was issued, so there may be room. */
 static bool advance(struct sector_dram *c, uint64_t until_ps)
 {
     const struct dram_timing_ops *ops = sector_dram_timing_ops(c);

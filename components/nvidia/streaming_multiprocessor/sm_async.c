@@ -287,7 +287,7 @@ static void copier_pass(struct sm_copier *copier)
     copier->is_active = false;
 }
 
-/* Begins with the first copy of the queue; false: it cannot yet. */
+/* Begins with the first copy of the queue. False: it cannot yet. */
 static bool copier_begin(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
 {
     struct sm_copier *copier = &c->copier;

@@ -111,7 +111,8 @@ static inline void memory_request(struct streaming_multiprocessor *c, const stru
         streaming_multiprocessor_mem_send_load(c, tag, r->line, r->sectors, a->bypass);
 }
 
-/* A number for `requests` answers; false: there is none until the next answer gives one back. */
+/* Acquires a number for `requests` answers. False: there is none until the next answer gives one
+ * back. */
 static inline bool memory_tag(struct streaming_multiprocessor *c, const struct sm_access *a,
                               uint32_t requests, uint16_t *tag)
 {

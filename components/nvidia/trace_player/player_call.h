@@ -91,7 +91,7 @@ static void warp_reserve(struct player_warp *w, size_t words);
 /* The lanes that the warp has in a block of the launch. */
 static uint32_t lanes_of(const struct player_call *c, uint32_t warp);
 
-/* A piece of a block is over: has it done nothing but wait? */
+/* A piece of a block is over. True if it has done nothing but wait. */
 static bool watch_waits(struct player_watch *w);
 
 /* The executor's hook; the context is the call. */

@@ -324,7 +324,7 @@ static void execute_fail(const struct trace_player *p, const struct warp_fault *
         engine_fail(&p->io.base, "%s", fault->text);
 }
 
-/* Executes the block as far as it comes. false: the run has failed. */
+/* Executes the block as far as it comes. False: the run has failed. */
 static bool execute_run(const struct trace_player *p, struct player_call *c,
                         struct warp_block *block, uint64_t budget, uint64_t piece, bool *more)
 {
@@ -472,7 +472,7 @@ static void execute_ask(struct trace_player *p, uint32_t sm, uint32_t block)
     trace_writer_restart(&p->writer, trace_player_stream(p), player_block(p, block));
 }
 
-/* Goes on with a block; false: there is no room, or the run has failed. */
+/* Goes on with a block. False: there is no room, or the run has failed. */
 static bool kept_go_on(struct trace_player *p, struct player_kept *entry)
 {
     struct player_call *c = entry->call;

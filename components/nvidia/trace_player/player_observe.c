@@ -60,7 +60,7 @@ static struct itrace_inst observe_describe(const struct ptx_code *code,
             to.sources[to.source_count++] = operands.source[i];
     if (ptx_name_is_barrier(to.name) || strstr(to.name, ".wait_group"))
         observe_immediates(from, &to);
-    if (from->opcode == PTX_OP_WGMMA_MMA_ASYNC) /* is A in registers? */
+    if (from->opcode == PTX_OP_WGMMA_MMA_ASYNC) /* A may be in registers */
         to.immediates[to.immediate_count++] = from->operands[1].kind == PTX_OPERAND_VECTOR;
     return to;
 }

@@ -71,7 +71,7 @@ static void trace_player_init(struct trace_player *p)
 
 /* ---- kernels ---- */
 
-/* false: a block of this kernel fits nowhere, ever. */
+/* False: a block of this kernel never fits. */
 static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
                            const struct player_needs *needs)
 {
@@ -470,7 +470,7 @@ static void check_memory(struct trace_player *p)
     player_fail(p);
 }
 
-/* false: there is nothing to play. */
+/* False: there is nothing to play. */
 static bool has_list(struct trace_player *p)
 {
     const char *path = trace_files_get()->path;

@@ -39,7 +39,7 @@ static uint32_t touch_ring(const struct trace_player *p, uint32_t sm)
     return engine_base.port_rings[2 * (p->io.work_first + sm)];
 }
 
-/* false: an SM is not where its work comes from. */
+/* False: an SM is not where its work comes from. */
 static bool touch_open(const struct trace_player *p)
 {
     uint32_t sms = trace_player_work_count(p);

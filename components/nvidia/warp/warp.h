@@ -203,7 +203,7 @@ static inline uint64_t warp_cluster_blocks(const struct warp_launch *launch)
            * warp_cluster_size(launch, 2);
 }
 
-/* True if the launch can begin; false: `text` has the reason (sizes, missing instructions). */
+/* False: the launch cannot begin, and `text` has the reason (sizes, missing instructions). */
 bool warp_launch_check(const struct warp_launch *launch, char *text, size_t size);
 
 enum warp_end {
@@ -255,7 +255,8 @@ enum warp_end warp_block_run(struct warp_launch *launch, struct warp_block *bloc
  * they have executed before is over. */
 void warp_block_grant_clock(const struct warp_launch *launch, struct warp_block *block);
 
-/* Bytes at an address as a thread of the block sees it; false: they are not there. For `print`. */
+/* Reads bytes at an address as a thread of the block sees it, for `print`. False: they are not
+ * there. */
 bool warp_read(const struct warp_launch *launch, const struct warp_block *block, uint32_t thread,
                uint64_t address, void *to, size_t bytes);
 

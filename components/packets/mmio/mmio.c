@@ -366,7 +366,7 @@ static void end_answer(struct mmio *c, uint32_t slot)
 
 /* ---- the registers ---- */
 
-/* The 8 bytes at the start of the register; false: the write is another one. */
+/* Reads the 8 bytes at the start of the register. False: the write is another one. */
 static bool read_written_address(const struct mmio *c, const struct mem_request *m,
                                  uint64_t *address)
 {

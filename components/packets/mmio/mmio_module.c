@@ -156,8 +156,8 @@ static void place_kernel(struct mmio *c, struct mmio_call *call, uint32_t number
     post->device = device;
 }
 
-/* Brings a module to a device, step by step; called whenever an answer has come. true: it is there,
- * or `*error` says why not. */
+/* Brings a module to a device, step by step; called whenever an answer has come. False: it is
+ * not there yet. When it cannot be, `*error` says why. */
 static bool module_place(struct mmio *c, struct mmio_call *call, uint32_t number, uint32_t device,
                          int32_t *error)
 {

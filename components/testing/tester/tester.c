@@ -69,7 +69,7 @@ static void tester_init(struct tester *c)
     c->expected_at = arena_allocate(tester_params(c)->span);
 }
 
-/* A line without a request in flight; false: none of those tried. */
+/* Finds a line without a request in flight. False: it is none of those tried. */
 static bool pick_line(const struct tester *c, uint32_t *line)
 {
     uint32_t lines = tester_params(c)->lines;

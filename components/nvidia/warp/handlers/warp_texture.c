@@ -22,7 +22,7 @@ struct texel {
     };
 };
 
-/* The object of a lane, and its texels in the host; false: faulted. */
+/* Finds the object of a lane, and its texels in the host. False: the lane has faulted. */
 static bool open_object(struct warp_machine *m, const struct warp_op *op, unsigned lane,
                         struct texture_object *t, char **texels)
 {
@@ -85,7 +85,7 @@ static struct texel read_texel(const struct texture_object *t, const char *texel
     return x;
 }
 
-/* The texel's number in a direction, by the mode; false: it is of the border. */
+/* Finds the texel's number in a direction, by the mode. False: it is of the border. */
 static bool wrap_coordinate(const struct texture_object *t, unsigned direction, bool by_number,
                             s64 *at)
 {
@@ -277,7 +277,7 @@ RUN(TEXTURE_SIZE)
     }
 }
 
-/* The byte of a surface that a lane asks for; false: nothing is accessed. */
+/* Finds the byte of a surface that a lane asks for. False: nothing is accessed. */
 static bool surface_byte(struct warp_machine *m, const struct warp_op *op,
                          const struct texture_object *t, unsigned lane, u64 bytes, u64 *offset)
 {
