@@ -14,6 +14,7 @@
 #include "components/traces/api_trace/api_trace.h"
 
 #include "command.h"
+#include "command_say.h"
 
 struct known_kernel {
     const char *name;
@@ -111,13 +112,13 @@ static const uint8_t *read_whole(struct checker *checker, const char *path, uint
     const char *mistake = input_mistake(path, INPUT_BYTES);
     FILE *file = !mistake ? fopen(path, "rb") : NULL;
     const char *bytes = file ? region_read(checker->region, file, SIZE_MAX, size) : NULL;
-    bool good = file && ferror(file) == 0;
-    if (!good)
+    bool ok = file && ferror(file) == 0;
+    if (!ok)
         say(checker, line,
             region_printf(checker->region, "cannot read '%s': %s", name, strerror(errno)));
     if (file)
         fclose(file);
-    return good ? (const uint8_t *)bytes : NULL;
+    return ok ? (const uint8_t *)bytes : NULL;
 }
 
 static void add_module(struct checker *checker, const char *path, uint32_t line, const char *name)
@@ -226,8 +227,7 @@ int command_api_trace(struct command *c)
     const char *path = o->arguments.items[1];
     uint32_t calls;
     if (strcmp(o->arguments.items[0], "check") != 0) {
-        fprintf(stderr, "heddle api-trace: there is no '%s'; there is 'check'\n",
-                o->arguments.items[0]);
+        command_say("there is no '%s'; there is 'check'", o->arguments.items[0]);
         return EXIT_USAGE;
     }
     if (!check_trace(c, &path, &calls))

@@ -18,6 +18,7 @@
 #include "components/amd/isa/object/code_sections.h"
 
 #include "command.h"
+#include "command_say.h"
 #include "disasm_ptx.h"
 
 struct input {
@@ -34,7 +35,7 @@ static bool read_input(struct command *c, const char *path, struct input *input)
     input->bytes = (uint8_t *)region_read(c->region, file, SIZE_MAX, &input->size);
     bool failed = ferror(file) != 0;
     if (failed)
-        fprintf(stderr, "heddle disasm: cannot read '%s': %s\n", path, strerror(errno));
+        command_say("cannot read '%s': %s", path, strerror(errno));
     if (!is_stdin)
         fclose(file);
     return !failed;
@@ -127,14 +128,12 @@ static bool choose_target(const struct command *c, const char *named, enum isa_t
     if (!name) {
         char names[128];
         isa_target_names(names, sizeof names);
-        fprintf(stderr,
-                "heddle disasm: raw machine code does not say what it is for: add --mcpu %s\n",
-                names);
+        command_say("raw machine code does not say what it is for: add --mcpu %s", names);
         return false;
     }
     if (isa_target_by_name(name, target) == 0)
         return true;
-    fprintf(stderr, "heddle disasm: there is no instruction table for '%s'; there are", name);
+    command_say_begin("there is no instruction table for '%s'; there are", name);
     for (int i = 0; i < ISA_TARGET_COUNT; i++)
         fprintf(stderr, " %s", isa_target_name((enum isa_target)i));
     fputc('\n', stderr);
@@ -186,10 +185,8 @@ static bool print_lines(FILE *out, enum isa_target target, const char *path, str
         at += length + (end != NULL);
     }
     if (wrong)
-        fprintf(stderr,
-                "heddle disasm: '%s': %zu of %zu lines are not instructions of %s; the first "
-                "is line %zu\n",
-                path, wrong, number, isa_target_name(target), first);
+        command_say("'%s': %zu of %zu lines are not instructions of %s; the first is line %zu",
+                    path, wrong, number, isa_target_name(target), first);
     return wrong == 0;
 }
 
@@ -213,7 +210,7 @@ static bool print_sections(const struct command *c, FILE *out, const uint8_t *by
     enum isa_target target;
     bool ok = code_sections_read(&sections, bytes, size);
     if (!ok)
-        fprintf(stderr, "heddle disasm: %s; %s\n", reason, sections.error);
+        command_say("%s; %s", reason, sections.error);
     ok = ok && choose_target(c, sections.target.gfx, &target);
     if (ok)
         fprintf(out, "# %s, cannot be loaded: %s\n", sections.target.gfx, reason);
@@ -257,7 +254,7 @@ static bool print_bundle(const struct command *c, FILE *out, const uint8_t *byte
     struct bundle bundle;
     bool ok = bundle_read(&bundle, bytes, size);
     if (!ok)
-        fprintf(stderr, "heddle disasm: %s\n", bundle.error);
+        command_say("%s", bundle.error);
     for (size_t i = 0; ok && i < bundle.entry_count; i++) {
         const struct bundle_entry *entry = &bundle.entries[i];
         enum isa_target entry_target, wanted;
@@ -316,7 +313,7 @@ int command_disasm(struct command *c)
         return EXIT_ERRORS;
     bool ok = true;
     if (input.size == 0) {
-        fprintf(stderr, "heddle disasm: '%s' is empty\n", path);
+        command_say("'%s' is empty", path);
         ok = false;
     } else if (is_gpu_elf(&input)) {
         ok = print_code_object(c, out.file, input.bytes, input.size);
@@ -325,8 +322,8 @@ int command_disasm(struct command *c)
         ok = print_embedded(c, out.file, &input, &any)
              && disasm_ptx(out.file, input.bytes, input.size, o->mcpu, &any);
         if (ok && !any) {
-            fprintf(stderr, "heddle disasm: '%s' holds no GPU code%s%s\n", path,
-                    o->mcpu ? " for " : "", o->mcpu ? o->mcpu : "");
+            command_say("'%s' holds no GPU code%s%s", path, o->mcpu ? " for " : "",
+                        o->mcpu ? o->mcpu : "");
             ok = false;
         }
     } else if ((ok = choose_target(c, NULL, &target))) {

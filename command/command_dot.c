@@ -11,6 +11,7 @@
 #include "codegen/views/view.h"
 
 #include "command.h"
+#include "command_say.h"
 #include "python.h"
 
 /* NULL: said on standard error. */
@@ -37,8 +38,8 @@ static void raise_top(double *top, const struct view_share *share)
         *top = share->part / share->whole;
 }
 
-static void take_shares(struct command *c, const struct model *model, json_t *root,
-                        struct view_heat *heat)
+static void add_shares(struct command *c, const struct model *model, json_t *root,
+                       struct view_heat *heat)
 {
     json_t *places = json_object_get(root, "shares"), *wires = json_object_get(root, "connections");
     struct view_share **instances = region_take(c->region, MODEL_MEASURE_COUNT * sizeof *instances);
@@ -121,7 +122,7 @@ static int draw(struct command *c, const struct model *model, const struct view_
                      : view_dot(model, &view, out.file, &error);
     int status = command_output_close(&out, o->output, ok);
     if (error.text[0])
-        fprintf(stderr, "heddle: %s\n", error.text);
+        command_say("%s", error.text);
     return status;
 }
 
@@ -132,8 +133,7 @@ static int draw_run(struct command *c)
         heat.measure = (enum model_measure_kind)place_of(
             "utilisation|hit_rate|bandwidth|stall|issue", c->options->measure);
     if (c->options->scale > 100) {
-        fprintf(stderr, "heddle dot: '--scale %llu': shares end at 100 %%\n",
-                (unsigned long long)c->options->scale);
+        command_say("'--scale %llu': shares end at 100 %%", (unsigned long long)c->options->scale);
         return EXIT_ERRORS;
     }
     json_t *root = read_shares(c);
@@ -145,7 +145,7 @@ static int draw_run(struct command *c)
         compilation, file ? file : "", json_string_value(json_object_get(root, "platform")));
     int status = EXIT_ERRORS;
     if (model) {
-        take_shares(c, model, root, &heat);
+        add_shares(c, model, root, &heat);
         status = draw(c, model, &heat);
     } else {
         command_print_diagnostics(compilation);
@@ -168,17 +168,16 @@ int command_dot(struct command *c)
 {
     const struct options *o = c->options;
     if (!o->stats && (o->measure || o->kernel)) {
-        fprintf(stderr, "heddle dot: '%s' is of --stats FILE, which is missing\n",
-                o->measure ? "--measure" : "--kernel");
+        command_say("'%s' is of --stats FILE, which is missing",
+                    o->measure ? "--measure" : "--kernel");
         return EXIT_USAGE;
     }
     if (!o->stats && o->arguments.count == 0) {
-        fprintf(stderr, "heddle dot: say of which description, or of which run: --stats FILE\n");
+        command_say("say of which description, or of which run: --stats FILE");
         return EXIT_USAGE;
     }
     if (o->stats && o->html_folder) {
-        fprintf(stderr, "heddle dot: '--html' shows no statistics; `heddle report` makes a page "
-                        "of them\n");
+        command_say("'--html' shows no statistics; `heddle report` makes a page of them");
         return EXIT_USAGE;
     }
     if (o->html_folder)

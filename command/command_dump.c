@@ -5,12 +5,13 @@
 #include "codegen/views/view.h"
 
 #include "command.h"
+#include "command_say.h"
 #include "python.h"
 
 static int report(const struct view_error *error, int status)
 {
     if (error->text[0])
-        fprintf(stderr, "heddle: %s\n", error->text);
+        command_say("%s", error->text);
     return status;
 }
 

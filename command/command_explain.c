@@ -5,6 +5,7 @@
 #include "base/number.h"
 
 #include "command.h"
+#include "command_say.h"
 
 static void print_explanation(const struct compile_explanation *e)
 {
@@ -76,7 +77,7 @@ int command_explain(struct command *c)
     for (size_t i = 0; i < FINDINGS; i++)
         names[2 * count + i] = findings[i].name;
     const char *near = compile_suggest(word, names, 2 * count + FINDINGS);
-    fprintf(stderr, "heddle explain: there is no diagnostic or finding '%s'\n", word);
+    command_say("there is no diagnostic or finding '%s'", word);
     if (near)
         fprintf(stderr, "help: did you mean '%s'?\n", near);
     else

@@ -16,6 +16,7 @@
 #include "dsl/source.h"
 
 #include "command.h"
+#include "command_say.h"
 
 enum use {
     READ,     /* a file */
@@ -37,7 +38,6 @@ struct named {
 };
 
 struct named_list {
-    const char *command;
     struct named *items;
     char (*titles)[TITLE_BYTES]; /* titles of all rows */
     size_t count;
@@ -54,10 +54,9 @@ static bool is_written(const struct named *file)
     return file->use == WRITE || file->use == WRITE_WHOLE;
 }
 
-static bool refuse(const struct named_list *list, const struct named *file, const char *why)
+static bool refuse(const struct named *file, const char *why)
 {
-    fprintf(stderr, "heddle %s: '%s%s%s': %s\n", list->command, file->option,
-            *file->option ? " " : "", file->path, why);
+    command_say("'%s%s%s': %s", file->option, *file->option ? " " : "", file->path, why);
     return false;
 }
 
@@ -102,40 +101,40 @@ static bool can_make(const char *folder)
     return true;
 }
 
-static bool check_written(const struct named_list *list, const struct named *file)
+static bool check_written(const struct named *file)
 {
     struct stat status;
     char folder[PATH_MAX];
     bool is_there = lstat(file->path, &status) == 0;
     if (is_there && S_ISDIR(status.st_mode))
-        return refuse(list, file, "this is a folder; give the name of a file");
+        return refuse(file, "this is a folder; give the name of a file");
     if (is_there && file->use == WRITE_WHOLE && !S_ISREG(status.st_mode))
-        return refuse(list, file, "this is a link, pipe or device; give the name of a file");
+        return refuse(file, "this is a link, pipe or device; give the name of a file");
     if (!*source_base_name(file->path))
-        return refuse(list, file, "this is a folder; give the name of a file");
+        return refuse(file, "this is a folder; give the name of a file");
     if (is_there && !S_ISREG(status.st_mode))
         return true;
     if (!folder_of(file->path, folder) || !can_make(folder)
         || (is_there && access(file->path, W_OK) != 0)) {
         char why[256];
         snprintf(why, sizeof why, "cannot write there: %s", strerror(errno));
-        return refuse(list, file, why);
+        return refuse(file, why);
     }
     return true;
 }
 
 /* Up to the first part that is there. */
-static bool check_folder(const struct named_list *list, const struct named *file)
+static bool check_folder(const struct named *file)
 {
     char path[PATH_MAX], why[256];
     struct stat status;
     if (snprintf(path, sizeof path, "%s", file->path) >= (int)sizeof path)
-        return refuse(list, file, "the path is too long");
+        return refuse(file, "the path is too long");
     while (stat(path, &status) != 0) {
         char *slash = strrchr(path, '/');
         if (errno != ENOENT && errno != ENOTDIR) {
             snprintf(why, sizeof why, "cannot write there: %s", strerror(errno));
-            return refuse(list, file, why);
+            return refuse(file, why);
         }
         if (!slash || slash == path)
             snprintf(path, sizeof path, "%s", slash ? "/" : ".");
@@ -143,25 +142,25 @@ static bool check_folder(const struct named_list *list, const struct named *file
             *slash = '\0';
     }
     if (!S_ISDIR(status.st_mode))
-        return refuse(list, file, "this is not a folder");
+        return refuse(file, "this is not a folder");
     if (can_make(path))
         return true;
     snprintf(why, sizeof why, "cannot write there: %s", strerror(errno));
-    return refuse(list, file, why);
+    return refuse(file, why);
 }
 
 /* The recorder says that it is not there. */
-static bool check_new(const struct named_list *list, const struct named *file)
+static bool check_new(const struct named *file)
 {
     char folder[PATH_MAX], why[256];
     struct stat status;
     if (lstat(file->path, &status) == 0 || (folder_of(file->path, folder) && can_make(folder)))
         return true;
     snprintf(why, sizeof why, "cannot make a folder there: %s", strerror(errno));
-    return refuse(list, file, why);
+    return refuse(file, why);
 }
 
-static bool check_read(const struct named_list *list, const struct named *file)
+static bool check_read(const struct named *file)
 {
     struct stat status;
     char why[256];
@@ -172,32 +171,32 @@ static bool check_read(const struct named_list *list, const struct named *file)
     if (!mistake)
         return true;
     snprintf(why, sizeof why, "cannot read it: %s", mistake);
-    return refuse(list, file, why);
+    return refuse(file, why);
 }
 
-static bool check_searched(const struct named_list *list, const struct named *file)
+static bool check_searched(const struct named *file)
 {
     struct stat status;
     if (stat(file->path, &status) != 0)
-        return refuse(list, file, strerror(errno));
-    return S_ISDIR(status.st_mode) || refuse(list, file, "this is not a folder");
+        return refuse(file, strerror(errno));
+    return S_ISDIR(status.st_mode) || refuse(file, "this is not a folder");
 }
 
-static bool check_one(const struct named_list *list, const struct named *file)
+static bool check_one(const struct named *file)
 {
     switch (file->use) {
     case READ_FOLDER:
-        return check_searched(list, file);
+        return check_searched(file);
     case READ:
     case READ_ANY:
-        return check_read(list, file);
+        return check_read(file);
     case WRITE:
     case WRITE_WHOLE:
-        return check_written(list, file);
+        return check_written(file);
     case WRITE_INTO:
-        return check_folder(list, file);
+        return check_folder(file);
     case WRITE_NEW:
-        return check_new(list, file);
+        return check_new(file);
     default:
         return true;
     }
@@ -217,7 +216,7 @@ static bool check_others(const struct named_list *list, const struct named *file
                  other->option, is_written(other) ? other->path : "");
         if (!is_written(other) && !*other->option)
             snprintf(why, sizeof why, "the command reads this file");
-        return refuse(list, file, why);
+        return refuse(file, why);
     }
     return true;
 }
@@ -258,7 +257,6 @@ bool command_files_check(const struct options *o)
 {
     size_t most = o->arguments.count + o->module.count + o->include.count + option_spec_count + 1;
     struct named_list list = {
-        options_command_name(o->command),
         grow_zeroed(most * sizeof *list.items, "the list of files"),
         grow_zeroed(option_spec_count * sizeof *list.titles, "the list of files"), 0};
     bool ok = true;
@@ -270,7 +268,7 @@ bool command_files_check(const struct options *o)
     if (o->command == COMMAND_RUN && o->program)
         add_named(&list, "", o->program[0], LOOK);
     for (size_t i = 0; ok && i < list.count; i++)
-        ok = check_one(&list, &list.items[i]) && check_others(&list, &list.items[i]);
+        ok = check_one(&list.items[i]) && check_others(&list, &list.items[i]);
     free(list.items);
     free(list.titles);
     return ok;

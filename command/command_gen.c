@@ -2,12 +2,13 @@
 #include "codegen/emit/gen.h"
 
 #include "command.h"
+#include "command_say.h"
 
 int command_gen(struct command *c)
 {
     const struct options *o = c->options;
     if (!o->output) {
-        fprintf(stderr, "heddle gen: say where to write: -o DIR\n");
+        command_say("say where to write: -o DIR");
         return EXIT_USAGE;
     }
     struct compilation *compilation = command_open(c);

@@ -9,6 +9,7 @@
 #include "dsl/compile.h"
 
 #include "command.h"
+#include "command_say.h"
 #include "new_templates.h"
 
 struct new_file {
@@ -179,11 +180,11 @@ int command_new(struct command *c)
     const char *kind = o->arguments.items[0], *name = o->arguments.items[1];
     struct view_error error = {""};
     if (!view_new_is_kind(kind)) {
-        fprintf(stderr, "heddle new: '%s' is not 'component', 'part' or 'platform'\n", kind);
+        command_say("'%s' is not 'component', 'part' or 'platform'", kind);
         return EXIT_USAGE;
     }
     bool ok = view_new(kind, name, o->output, stdout, &error);
     if (error.text[0])
-        fprintf(stderr, "heddle: %s\n", error.text);
+        command_say("%s", error.text);
     return ok ? EXIT_CLEAN : EXIT_ERRORS;
 }

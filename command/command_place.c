@@ -7,6 +7,7 @@
 #include "codegen/place/place.h"
 
 #include "command.h"
+#include "command_say.h"
 
 /* --place names a file, or is a placement itself. NULL: the file cannot be read. */
 static const char *text_of_place(const struct command *c)
@@ -27,34 +28,30 @@ static const char *text_of_place(const struct command *c)
 static uint8_t *find_placement(const struct command *c, const struct place_graph *graph,
                                unsigned ranks)
 {
-    const char *name = c->options->command == COMMAND_RUN ? "run" : "check";
     uint8_t *rank_of = region_take(c->region, graph->count + 1);
     if (ranks > PLACE_RANKS_MAX) {
-        fprintf(stderr, "heddle %s: %u ranks are too many: at most %d\n", name, ranks,
-                PLACE_RANKS_MAX);
+        command_say("%u ranks are too many: at most %d", ranks, PLACE_RANKS_MAX);
         return NULL;
     }
     if (graph->count <= ranks) {
-        fprintf(stderr,
-                "heddle %s: %u ranks: this platform has %u partition%s besides the host's "
-                "side, and each rank needs one\n",
-                name, ranks, graph->count - 1, graph->count == 2 ? "" : "s");
+        command_say("%u ranks: this platform has %u partition%s besides the host's side, and each "
+                    "rank needs one",
+                    ranks, graph->count - 1, graph->count == 2 ? "" : "s");
         return NULL;
     }
     if (!c->options->place) {
         if (place_find(graph, c->region, ranks, rank_of))
             return rank_of;
-        fprintf(stderr,
-                "heddle %s: %u ranks: too few partitions can be apart; those that send over the "
-                "same shared wire are at one rank\n",
-                name, ranks);
+        command_say("%u ranks: too few partitions can be apart; those that send over the same "
+                    "shared wire are at one rank",
+                    ranks);
         return NULL;
     }
     const char *text = text_of_place(c);
     const char *wrong = text ? place_read(graph, c->region, ranks, text, rank_of)
                              : "it is neither a file nor a list of PATH=RANK";
     if (wrong)
-        fprintf(stderr, "heddle %s: --place %s: %s\n", name, text ? "" : c->options->place, wrong);
+        command_say("--place %s: %s", text ? "" : c->options->place, wrong);
     return wrong ? NULL : rank_of;
 }
 
@@ -68,12 +65,9 @@ static json_t *read_statistics(const char *path)
     json_t *root = json_loadf(file, 0, &error);
     fclose(file);
     if (!root)
-        fprintf(stderr, "heddle check: %s:%d:%d: %s\n", path, error.line, error.column, error.text);
+        command_say("%s:%d:%d: %s", path, error.line, error.column, error.text);
     else if (!json_is_object(json_object_get(root, "components"))) {
-        fprintf(stderr,
-                "heddle check: '%s' is not what `heddle run --stats` writes: it has no "
-                "\"components\"\n",
-                path);
+        command_say("'%s' is not what `heddle run --stats` writes: it has no \"components\"", path);
         json_decref(root);
         return NULL;
     }
@@ -87,10 +81,8 @@ int command_place_check(const struct command *c, const char *file, const struct 
     if (c->options->stats && !statistics)
         return EXIT_ERRORS;
     if (!model->window_ps) {
-        fprintf(stderr,
-                "heddle check: '%s' has no partitions that can go on by themselves, so one rank "
-                "runs it all\n",
-                file);
+        command_say("'%s' has no partitions that can go on by themselves, so one rank runs it all",
+                    file);
         return EXIT_ERRORS;
     }
     place_graph_make(&graph, c->region, model, statistics);

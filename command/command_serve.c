@@ -13,13 +13,14 @@
 #include "command/run/run_rocm.h"
 
 #include "command.h"
+#include "command_say.h"
 
 int command_serve(struct command *c)
 {
     struct options options = *c->options;
     struct command as = *c;
     if (!c->toolkit.kfd_library) {
-        fprintf(stderr, "heddle serve: this installation has no libheddle_kfd.so\n");
+        command_say("this installation has no libheddle_kfd.so");
         return EXIT_ERRORS;
     }
     options.command = COMMAND_RUN;
@@ -52,14 +53,13 @@ static const char *find_server(struct command *c)
                           found.gl_pathv[i]);
         count++;
         if (count > 1)
-            fprintf(stderr, "heddle join: there is also '%s'\n", server);
+            command_say("there is also '%s'", server);
     }
     globfree(&found);
     if (count == 1)
         return server;
-    fprintf(stderr, "heddle join: %s\n",
-            count ? "there are several servers; name one: heddle join SERVER -- PROGRAM"
-                  : "there is no server; start one: heddle serve PLATFORM");
+    command_say("%s", count ? "there are several servers; name one: heddle join SERVER -- PROGRAM"
+                            : "there is no server; start one: heddle serve PLATFORM");
     return NULL;
 }
 
@@ -70,14 +70,12 @@ int command_join(struct command *c)
     if (!server)
         return EXIT_ERRORS;
     if (!is_server(region_printf(c->region, "%s/socket", server))) {
-        fprintf(stderr,
-                "heddle join: '%s' is not the folder of a server of yours, as `heddle "
-                "serve` says it\n",
-                server);
+        command_say("'%s' is not the folder of a server of yours, as `heddle serve` says it",
+                    server);
         return EXIT_ERRORS;
     }
     if (!o->program || !o->program[0]) {
-        fprintf(stderr, "heddle join: name a program: heddle join [SERVER] -- PROGRAM ARGS...\n");
+        command_say("name a program: heddle join [SERVER] -- PROGRAM ARGS...");
         return EXIT_USAGE;
     }
     const char *program = run_find_program(c, o->program[0]);
@@ -90,6 +88,6 @@ int command_join(struct command *c)
     run_fix_layout(o->program);
     fflush(NULL);
     execv(program, o->program);
-    fprintf(stderr, "heddle join: cannot start '%s': %s\n", program, strerror(errno));
+    command_say("cannot start '%s': %s", program, strerror(errno));
     return EXIT_ERRORS;
 }

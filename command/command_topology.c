@@ -5,6 +5,7 @@
 #include "codegen/views/view.h"
 
 #include "command.h"
+#include "command_say.h"
 
 static const char *inside(const char *path)
 {
@@ -39,7 +40,7 @@ static int put_all(struct command *c, const struct model *model, FILE *out)
     if (view_topology(model, &files, false, &error))
         return EXIT_CLEAN;
     if (error.text[0])
-        fprintf(stderr, "heddle topology: %s\n", error.text);
+        command_say("%s", error.text);
     return EXIT_ERRORS;
 }
 

@@ -21,6 +21,7 @@
 #include "runtime/engine/unfinished.h"
 
 #include "command.h"
+#include "command_say.h"
 
 struct tool {
     struct command *c;
@@ -45,9 +46,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct tool *tool, const 
 {
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "heddle trace: ");
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    command_vsay(format, args);
     va_end(args);
     tool->errors++;
     return false;
@@ -245,8 +244,8 @@ static int unknown_tool(const char *word)
     for (int i = 0; i < TOOLS; i++)
         names[i] = tools[i].name;
     const char *near = compile_suggest(word, names, TOOLS);
-    fprintf(stderr, "heddle trace: there is no tool '%s': mem, stats, check or group%s%s%s\n", word,
-            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    command_say("there is no tool '%s': mem, stats, check or group%s%s%s", word,
+                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return EXIT_USAGE;
 }
 
@@ -263,12 +262,11 @@ static bool options_fit(struct command *c, const char *tool)
                   {"-o", "mem stats group", o->output != NULL}};
     for (size_t i = 0; i < ARRAY_COUNT(limits); i++)
         if (limits[i].given && !strstr(limits[i].tools, tool)) {
-            fprintf(stderr, "heddle trace %s: '%s' is an option of: %s\n", tool, limits[i].option,
-                    limits[i].tools);
+            command_say("'%s' is an option of: %s", limits[i].option, limits[i].tools);
             return false;
         }
     if (o->line && (o->line < 32 || o->line > 4096 || (o->line & (o->line - 1)))) {
-        fprintf(stderr, "heddle trace stats: '--line' takes a power of two from 32 to 4096\n");
+        command_say("'--line' takes a power of two from 32 to 4096");
         return false;
     }
     return true;

@@ -8,6 +8,8 @@
 #include "base/grow.h"
 #include "components/cuda/fatbin/cuda_fatbin.h"
 
+#include "command_say.h"
+
 enum { ALIGNMENT = 8 }; /* a fat binary's, in its section */
 
 static bool is_wanted(const struct cuda_fatbin_entry *entry, const char *mcpu)
@@ -23,7 +25,7 @@ static bool print_entry(FILE *out, struct cuda_fatbin *fatbin,
     size_t length;
     char *text = cuda_fatbin_unpack(fatbin, entry, &length);
     if (!text) {
-        fprintf(stderr, "heddle disasm: %s\n", fatbin->error);
+        command_say("%s", fatbin->error);
         return false;
     }
     fprintf(out, "# PTX of sm_%u\n", entry->sm);
@@ -55,7 +57,7 @@ bool disasm_ptx(FILE *out, const uint8_t *bytes, size_t size, const char *mcpu, 
         }
     }
     if (ok && damaged && !*any)
-        fprintf(stderr, "heddle disasm: %s\n", fatbin->error);
+        command_say("%s", fatbin->error);
     free(fatbin);
     return ok;
 }

@@ -8,6 +8,7 @@
 #include "codegen/emit/emit.h"
 
 #include "command.h"
+#include "command_say.h"
 #include "supervise.h"
 
 int command_help(struct command *c)
@@ -24,10 +25,10 @@ int command_help(struct command *c)
         if (toolkit_find(c->region, &c->toolkit))
             printf("The guide begins with %s/docs/guide/start.md.\n", c->toolkit.home);
     } else {
-        int command = options_find_command(o->arguments.items[0], compile_suggest);
-        if (command < 0)
+        enum options_command command = options_find_command(o->arguments.items[0]);
+        if (command == COMMAND_COUNT)
             return EXIT_USAGE;
-        options_print_help(stdout, (enum options_command)command);
+        options_print_help(stdout, command);
     }
     return EXIT_CLEAN;
 }
@@ -81,7 +82,7 @@ bool command_output_open(struct command_output *output)
     *output = (struct command_output){0};
     output->file = open_memstream(&output->text, &output->size);
     if (!output->file)
-        fprintf(stderr, "heddle: out of memory for what the command prints\n");
+        command_say("out of memory for what the command prints");
     return output->file != NULL;
 }
 
@@ -89,7 +90,7 @@ int command_output_close(struct command_output *output, const char *path, bool o
 {
     int status = ok ? EXIT_CLEAN : EXIT_ERRORS;
     if (fclose(output->file) != 0) {
-        fprintf(stderr, "heddle: out of memory for what the command prints\n");
+        command_say("out of memory for what the command prints");
         status = EXIT_ERRORS;
     } else if (ok && path && strcmp(path, "-") != 0) {
         if (emit_write_bytes(path, output->text, output->size) == EMIT_FAILED)
@@ -97,7 +98,7 @@ int command_output_close(struct command_output *output, const char *path, bool o
     } else if (ok
                && (fwrite(output->text, 1, output->size, stdout) != output->size
                    || fflush(stdout) != 0)) {
-        fprintf(stderr, "heddle: cannot write to standard output: %s\n", strerror(errno));
+        command_say("cannot write to standard output: %s", strerror(errno));
         status = EXIT_ERRORS;
     }
     free(output->text);
@@ -120,7 +121,7 @@ int main(int argc, char **argv)
     supervise_end_with_parent();
     survive_limits_of_files();
     region_init(&region, "a description");
-    int status = options_parse(&options, argc, argv, compile_suggest);
+    int status = options_parse(&options, argc, argv);
     if (status < 0) {
         struct command c = {.region = &region, .options = &options, .words = argv + 2};
         status = EXIT_ERRORS;

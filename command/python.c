@@ -15,6 +15,8 @@
 
 #include "command/options/options_table.h"
 
+#include "command_say.h"
+
 #define PYTHON "/usr/bin/python3"
 
 struct words {
@@ -76,15 +78,13 @@ static void add_options(struct words *w, const struct command *c)
 }
 
 /* The package's folder in front of what the user has. */
-static bool set_path(struct command *c, const char *name)
+static bool set_path(struct command *c)
 {
     const char *before = getenv("PYTHONPATH"), *folder = c->toolkit.python;
     struct stat status;
     if (!folder || stat(region_printf(c->region, "%s/heddle/__main__.py", folder), &status) != 0) {
-        fprintf(stderr,
-                "heddle %s: the Python package is not in '%s'; install heddle as a whole (meson "
-                "install)\n",
-                name, folder ? folder : "?");
+        command_say("the Python package is not in '%s'; install heddle as a whole (meson install)",
+                    folder ? folder : "?");
         return false;
     }
     const char *path =
@@ -112,36 +112,35 @@ static struct words begin_command(struct command *c, const char *name, const cha
     return words;
 }
 
-static void say_not_started(const char *name, const char *python, int reason)
+static void say_not_started(const char *python, int reason)
 {
-    fprintf(stderr,
-            "heddle %s: cannot start Python, '%s': %s; install the Debian package python3, or name "
-            "another Python with HEDDLE_PYTHON\n",
-            name, python, strerror(reason));
+    command_say("cannot start Python, '%s': %s; install the Debian package python3, or name "
+                "another Python with HEDDLE_PYTHON",
+                python, strerror(reason));
 }
 
-static void become(struct words *words, const char *name, const char *python)
+static void become(struct words *words, const char *python)
 {
     add_word(words, NULL);
     fflush(NULL);
     execvp(python, (char *const *)(uintptr_t)words->list.items);
-    say_not_started(name, python, errno);
+    say_not_started(python, errno);
 }
 
 /* The path of this program, to be freed; NULL: said on standard error. */
-static char *find_self(const char *name)
+static char *find_self(void)
 {
     char *self = realpath("/proc/self/exe", NULL);
     if (!self)
-        fprintf(stderr, "heddle %s: cannot find its own program: %s\n", name, strerror(errno));
+        command_say("cannot find its own program: %s", strerror(errno));
     return self;
 }
 
 /* false: said on standard error. */
 static bool prepare(struct command *c, const char *name, struct words *words, const char **python)
 {
-    char *self = find_self(name);
-    bool ready = self && set_path(c, name);
+    char *self = find_self();
+    bool ready = self && set_path(c);
     if (ready)
         *words = begin_command(c, name, self, python);
     free(self);
@@ -154,7 +153,7 @@ int command_python(struct command *c)
     struct words words;
     if (!prepare(c, name, &words, &python))
         return EXIT_ERRORS;
-    become(&words, name, python);
+    become(&words, python);
     return EXIT_ERRORS;
 }
 
@@ -178,7 +177,7 @@ bool python_start(struct command *c, const struct python_child *child, pid_t *pi
                               (char *const *)(uintptr_t)words.list.items, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (reason != 0)
-        say_not_started(name, python, reason);
+        say_not_started(python, reason);
     return reason == 0;
 }
 

@@ -18,6 +18,8 @@
 #include "runtime/session/exit_status.h"
 #include "runtime/session/run_ledger.h"
 
+#include "command_say.h"
+
 enum {
     SAME_MS = 200, /* signals that come so soon after one another are one */
     LOOK_MS = 50   /* between two looks after processes that are no children of ours */
@@ -67,7 +69,7 @@ static void pass_on(struct signals *s, const struct supervise *child, pid_t pid,
             sigqueue((pid_t)line.pid, info->si_signo, number);
 }
 
-static void take_signal(struct signals *s, const struct supervise *child, pid_t pid, int wait_ms)
+static void handle_signal(struct signals *s, const struct supervise *child, pid_t pid, int wait_ms)
 {
     siginfo_t info;
     const struct timespec most = {.tv_nsec = wait_ms * 1000000L};
@@ -96,8 +98,8 @@ static int end_of(const struct supervise *child, int status)
 {
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
-    fprintf(stderr, "heddle: '%s' was ended by signal %d (%s)\n", child->name, WTERMSIG(status),
-            strsignal(WTERMSIG(status)));
+    command_say("'%s' was ended by signal %d (%s)", child->name, WTERMSIG(status),
+                strsignal(WTERMSIG(status)));
     return EXIT_SIGNALLED + WTERMSIG(status);
 }
 
@@ -109,11 +111,11 @@ static int end_simulator(const struct supervise *child, struct signals *s)
         return EXIT_CLEAN;
     close(child->control);
     while (waitpid(child->simulator, &status, WNOHANG) == 0)
-        take_signal(s, child, 0, LOOK_MS);
+        handle_signal(s, child, 0, LOOK_MS);
     if (!WIFSIGNALED(status))
         return EXIT_CLEAN;
-    fprintf(stderr, "heddle: the simulator was ended by signal %d (%s)\n", WTERMSIG(status),
-            strsignal(WTERMSIG(status)));
+    command_say("the simulator was ended by signal %d (%s)", WTERMSIG(status),
+                strsignal(WTERMSIG(status)));
     return EXIT_GAVE_UP;
 }
 
@@ -122,14 +124,14 @@ static int wait_for(const struct supervise *child, struct signals *s, pid_t pid)
     int status;
     pid_t got;
     while ((got = waitpid(pid, &status, WNOHANG)) == 0)
-        take_signal(s, child, pid, 0);
+        handle_signal(s, child, pid, 0);
     if (got < 0) {
-        fprintf(stderr, "heddle: cannot wait for '%s': %s\n", child->name, strerror(errno));
+        command_say("cannot wait for '%s': %s", child->name, strerror(errno));
         return EXIT_ERRORS;
     }
     int simulated = end_simulator(child, s);
     while (any_lives(child))
-        take_signal(s, child, 0, LOOK_MS);
+        handle_signal(s, child, 0, LOOK_MS);
     int ended = end_of(child, status);
     return simulated != EXIT_CLEAN ? simulated : ended;
 }
@@ -145,7 +147,7 @@ __attribute__((noreturn)) static void be_child(const struct supervise *child, pi
     sigprocmask(SIG_SETMASK, mask, NULL);
     run_fix_layout(child->arguments);
     execv(child->program, child->arguments);
-    fprintf(stderr, "heddle: cannot start '%s': %s\n", child->name, strerror(errno));
+    command_say("cannot start '%s': %s", child->name, strerror(errno));
     _exit(127);
 }
 
@@ -160,7 +162,7 @@ int supervise(const struct supervise *child)
     if (pid == 0)
         be_child(child, parent, &signals.before);
     if (pid < 0)
-        fprintf(stderr, "heddle: cannot start '%s': %s\n", child->name, strerror(errno));
+        command_say("cannot start '%s': %s", child->name, strerror(errno));
     else
         status = wait_for(child, &signals, pid);
     sigprocmask(SIG_SETMASK, &signals.before, NULL);

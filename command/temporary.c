@@ -10,6 +10,7 @@
 #include "runtime/engine/unfinished.h"
 
 #include "command.h"
+#include "command_say.h"
 
 const char *command_temporary(const struct command *c)
 {
@@ -19,8 +20,7 @@ const char *command_temporary(const struct command *c)
     unfinished_guard();
     int file = mkstemp(path);
     if (file < 0) {
-        fprintf(stderr, "heddle %s: cannot create a file in '%s': %s\n",
-                options_command_name(c->options->command), folder, strerror(errno));
+        command_say("cannot create a file in '%s': %s", folder, strerror(errno));
         return NULL;
     }
     close(file);

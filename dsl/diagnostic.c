@@ -60,12 +60,12 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
             key != NULL; /* another instance; without a key it is the same text looked at again */
         return &d->sink;
     }
+    if (diagnostic_severity(code) == COMPILE_ERROR)
+        d->error_count++;
+    else
+        d->warning_count++;
     if (d->list.count >= DIAGNOSTIC_MAX) {
-        d->flooded = true;
-        if (diagnostic_severity(code) == COMPILE_ERROR)
-            d->error_count++;
-        else
-            d->warning_count++;
+        d->is_flooded = true;
         return &d->sink;
     }
     struct diagnostic *new = region_take(d->region, sizeof *new);
@@ -78,10 +78,6 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
     new->message = region_vprintf(d->region, format, args);
     va_end(args);
     vector_push(d->region, &d->list, new);
-    if (diagnostic_severity(code) == COMPILE_ERROR)
-        d->error_count++;
-    else
-        d->warning_count++;
     return new;
 }
 
@@ -230,24 +226,24 @@ static void print_head(const struct diagnostics *d, FILE *out, struct span span,
 void diagnostics_print(const struct diagnostics *d, FILE *out, bool colour)
 {
     for (uint32_t i = 0; i < d->list.count; i++) {
-        const struct diagnostic *one = d->list.items[i];
-        const struct compile_explanation *entry = explain_entry(one->code);
+        const struct diagnostic *diagnostic = d->list.items[i];
+        const struct compile_explanation *entry = explain_entry(diagnostic->code);
         bool is_error = entry->severity == COMPILE_ERROR;
-        print_head(d, out, one->span, is_error ? "error" : "warning",
+        print_head(d, out, diagnostic->span, is_error ? "error" : "warning",
                    is_error ? "\033[1;31m" : "\033[1;35m", colour);
-        fprintf(out, "%s", one->message);
-        if (one->repeats > 0)
-            fprintf(out, " (and %u more like it)", one->repeats);
+        fprintf(out, "%s", diagnostic->message);
+        if (diagnostic->repeats > 0)
+            fprintf(out, " (and %u more like it)", diagnostic->repeats);
         fprintf(out, " [%s]\n", entry->code);
-        print_source(d, out, one->span, colour);
-        for (uint32_t n = 0; n < one->notes.count; n++) {
-            const struct diagnostic_note *note = &one->notes.items[n];
+        print_source(d, out, diagnostic->span, colour);
+        for (uint32_t n = 0; n < diagnostic->notes.count; n++) {
+            const struct diagnostic_note *note = &diagnostic->notes.items[n];
             print_head(d, out, note->span, note->is_help ? "help" : "note", "\033[1;36m", colour);
             fprintf(out, "%s\n", note->message);
             print_source(d, out, note->span, colour);
         }
     }
-    if (d->flooded)
+    if (d->is_flooded)
         fprintf(out, "heddle: only the first %d diagnostics are shown\n", DIAGNOSTIC_MAX);
     if (d->error_count > 0 || d->warning_count > 0) {
         fprintf(out, "%u error%s", d->error_count, d->error_count == 1 ? "" : "s");

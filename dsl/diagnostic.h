@@ -48,7 +48,7 @@ struct diagnostics {
     uint32_t error_count, warning_count;
     int muted;
     bool library_is_quiet; /* warnings at places in the library are not recorded */
-    bool flooded;
+    bool is_flooded;
     const void *key;        /* the next diagnostic's, which clears it */
     struct diagnostic sink; /* takes notes of what is not recorded */
     struct compile_diagnostic *published;

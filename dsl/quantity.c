@@ -107,7 +107,11 @@ static int hex_value(char ch)
 size_t quantity_digits(const char *text, size_t length)
 {
     size_t i = 0;
-    while (i < length && (is_digit(text[i]) || text[i] == '_' || text[i] == '.'))
+    while (i < length && (is_digit(text[i]) || (i > 0 && text[i] == '_')))
+        i++;
+    if (i == 0 || i + 1 >= length || text[i] != '.' || !is_digit(text[i + 1]))
+        return i;
+    for (i++; i < length && is_digit(text[i]);)
         i++;
     return i;
 }
@@ -141,6 +145,8 @@ enum quantity_problem quantity_parse(const char *text, size_t length, int64_t *v
     if (length > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
         return parse_hex(text, length, value);
     size_t digits = quantity_digits(text, length);
+    if (digits == 0)
+        return QUANTITY_MALFORMED;
     __int128 sum = 0, divisor = 1;
     bool after_point = false;
     for (size_t i = 0; i < digits; i++) {

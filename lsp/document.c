@@ -32,12 +32,12 @@ char *documents_real_path(const char *path)
     return real ? real : copy(path, strlen(path));
 }
 
-struct document *documents_at(const struct documents *all, const char *path)
+struct document *documents_at(const struct documents *documents, const char *path)
 {
-    for (struct document *d = all->first; d; d = d->next)
+    for (struct document *d = documents->first; d; d = d->next)
         if (strcmp(d->path, path) == 0)
             return d;
-    for (struct document *d = all->first; d; d = d->next) {
+    for (struct document *d = documents->first; d; d = d->next) {
         if (strcmp(source_base_name(d->path), source_base_name(path)) != 0)
             continue;
         char *real = documents_real_path(path);
@@ -51,25 +51,25 @@ struct document *documents_at(const struct documents *all, const char *path)
 
 static const char *open_text(void *context, const char *name, size_t *size)
 {
-    const struct documents *all = context;
-    const struct document *document = documents_at(all, name);
+    const struct documents *documents = context;
+    const struct document *document = documents_at(documents, name);
     if (!document)
         return NULL;
-    bool is_replaced = document == all->replaced;
-    *size = is_replaced ? all->replacement_size : document->size;
-    return is_replaced ? all->replacement : document->text;
+    bool is_replaced = document == documents->replaced;
+    *size = is_replaced ? documents->replacement_size : document->size;
+    return is_replaced ? documents->replacement : document->text;
 }
 
-void documents_init(struct documents *all, const struct compile_options *options)
+void documents_init(struct documents *documents, const struct compile_options *options)
 {
-    *all = (struct documents){.options = *options};
-    all->options.open_text = open_text;
-    all->options.open_context = all;
+    *documents = (struct documents){.options = *options};
+    documents->options.open_text = open_text;
+    documents->options.open_context = documents;
 }
 
-struct document *documents_find(const struct documents *all, const char *uri)
+struct document *documents_find(const struct documents *documents, const char *uri)
 {
-    for (struct document *d = all->first; d; d = d->next)
+    for (struct document *d = documents->first; d; d = d->next)
         if (strcmp(d->uri, uri) == 0)
             return d;
     return NULL;
@@ -96,9 +96,9 @@ static void outdate(struct document *document)
 }
 
 /* The text at `path` has changed. */
-static void has_changed(struct documents *all, const char *path)
+static void has_changed(struct documents *documents, const char *path)
 {
-    for (struct document *d = all->first; d; d = d->next) {
+    for (struct document *d = documents->first; d; d = d->next) {
         forget_service(d);
         if (strcmp(d->path, path) == 0 || !d->checked || compile_diagnostic_count(d->checked) > 0
             || was_read(d, path))
@@ -106,15 +106,15 @@ static void has_changed(struct documents *all, const char *path)
     }
 }
 
-void documents_outdate(struct documents *all)
+void documents_outdate(struct documents *documents)
 {
-    for (struct document *d = all->first; d; d = d->next) {
+    for (struct document *d = documents->first; d; d = d->next) {
         forget_service(d);
         outdate(d);
     }
 }
 
-void documents_set_text(struct documents *all, struct document *document, const char *text,
+void documents_set_text(struct documents *documents, struct document *document, const char *text,
                         size_t size)
 {
     document->has_mark = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
@@ -123,13 +123,13 @@ void documents_set_text(struct documents *all, struct document *document, const 
     free(document->text);
     document->text = made;
     document->size = size - from;
-    has_changed(all, document->path);
+    has_changed(documents, document->path);
 }
 
-struct document *documents_open(struct documents *all, const char *uri, const char *text,
+struct document *documents_open(struct documents *documents, const char *uri, const char *text,
                                 size_t size)
 {
-    struct document *document = documents_find(all, uri);
+    struct document *document = documents_find(documents, uri);
     if (!document) {
         struct region region;
         region_init(&region, "a description");
@@ -137,12 +137,12 @@ struct document *documents_open(struct documents *all, const char *uri, const ch
         document->uri = copy(uri, strlen(uri));
         document->path = documents_real_path(uri_path(&region, uri));
         region_release(&region);
-        struct document **end = &all->first;
+        struct document **end = &documents->first;
         while (*end)
             end = &(*end)->next;
         *end = document;
     }
-    documents_set_text(all, document, text, size);
+    documents_set_text(documents, document, text, size);
     return document;
 }
 
@@ -157,26 +157,26 @@ static void release_document(struct document *document)
     free(document);
 }
 
-void documents_close(struct documents *all, struct document *document)
+void documents_close(struct documents *documents, struct document *document)
 {
-    struct document **at = &all->first;
+    struct document **at = &documents->first;
     while (*at != document)
         at = &(*at)->next;
     *at = document->next;
-    has_changed(all, document->path); /* others see the file again */
+    has_changed(documents, document->path); /* others see the file again */
     release_document(document);
 }
 
-void documents_release(struct documents *all)
+void documents_release(struct documents *documents)
 {
-    while (all->first) {
-        struct document *document = all->first;
-        all->first = document->next;
+    while (documents->first) {
+        struct document *document = documents->first;
+        documents->first = document->next;
         release_document(document);
     }
 }
 
-void documents_edit(struct documents *all, struct document *document, struct position from,
+void documents_edit(struct documents *documents, struct document *document, struct position from,
                     struct position to, const char *text, size_t size)
 {
     struct position_lines lines;
@@ -194,15 +194,15 @@ void documents_edit(struct documents *all, struct document *document, struct pos
     free(document->text);
     document->text = made;
     document->size = whole;
-    has_changed(all, document->path);
+    has_changed(documents, document->path);
 }
 
-struct service *documents_service(struct documents *all, struct document *document)
+struct service *documents_service(struct documents *documents, struct document *document)
 {
     if (document->service_uses++ >= SERVICE_USES)
         forget_service(document);
     if (!document->service) {
-        document->service = service_open(&all->options, document->path);
+        document->service = service_open(&documents->options, document->path);
         document->service_uses = 0;
     }
     return document->service;

@@ -41,24 +41,24 @@ struct documents {
     size_t replacement_size;
 };
 
-void documents_init(struct documents *all, const struct compile_options *options);
-void documents_release(struct documents *all);
-struct document *documents_find(const struct documents *all, const char *uri);
+void documents_init(struct documents *documents, const struct compile_options *options);
+void documents_release(struct documents *documents);
+struct document *documents_find(const struct documents *documents, const char *uri);
 /* By path, also where one leads over symbolic links. */
-struct document *documents_at(const struct documents *all, const char *path);
+struct document *documents_at(const struct documents *documents, const char *path);
 /* Opens a document, or gives an open one a new text. */
-struct document *documents_open(struct documents *all, const char *uri, const char *text,
+struct document *documents_open(struct documents *documents, const char *uri, const char *text,
                                 size_t size);
-void documents_close(struct documents *all, struct document *document);
-void documents_set_text(struct documents *all, struct document *document, const char *text,
+void documents_close(struct documents *documents, struct document *document);
+void documents_set_text(struct documents *documents, struct document *document, const char *text,
                         size_t size);
 /* Puts `text` in place of what is between two positions. */
-void documents_edit(struct documents *all, struct document *document, struct position from,
+void documents_edit(struct documents *documents, struct document *document, struct position from,
                     struct position to, const char *text, size_t size);
 /* Files that are not open have changed. */
-void documents_outdate(struct documents *all);
+void documents_outdate(struct documents *documents);
 /* Declarations of the names in a document; NULL: it is too large. */
-struct service *documents_service(struct documents *all, struct document *document);
+struct service *documents_service(struct documents *documents, struct document *document);
 /* The path without symbolic links, in memory of its own, or a copy of `path`. */
 char *documents_real_path(const char *path);
 

@@ -110,10 +110,10 @@ static const char *try_texts(struct renaming *r)
     struct server *s = r->server;
     struct renamed_texts texts = {.documents = &s->documents};
     for (uint32_t i = 0, end; i < r->found.v.count; i = end) {
-        struct renamed_text one = {.path = r->found.v.items[i].path};
+        struct renamed_text text = {.path = r->found.v.items[i].path};
         end = end_of_file(r, i);
-        one.text = new_text(r, i, end, &one.size);
-        vector_push(&s->scratch, &texts.v, one);
+        text.text = new_text(r, i, end, &text.size);
+        vector_push(&s->scratch, &texts.v, text);
     }
     struct compile_options options = s->documents.options;
     options.open_text = renamed_text;
@@ -158,9 +158,9 @@ static json_t *edits_json(struct renaming *r)
         lines.lead = document && document->has_mark;
         end = end_of_file(r, i);
         for (uint32_t k = i; k < end; k++) {
-            const struct found_place *one = &r->found.v.items[k];
+            const struct found_place *place = &r->found.v.items[k];
             json_array_append_new(edits, json_pack("{s:o, s:s}", "range",
-                                                   server_range(&lines, one->begin, one->end),
+                                                   server_range(&lines, place->begin, place->end),
                                                    "newText", r->after));
         }
         position_lines_release(&lines);

@@ -35,18 +35,18 @@ static void places_to_json(struct server *s, const struct found_places *found, b
 {
     struct position_lines lines = {0};
     for (uint32_t i = 0; i < found->v.count; i++) {
-        const struct found_place *one = &found->v.items[i];
-        if (i == 0 || one->text != found->v.items[i - 1].text) {
+        const struct found_place *place = &found->v.items[i];
+        if (i == 0 || place->text != found->v.items[i - 1].text) {
             position_lines_release(&lines);
-            position_lines_make(&lines, one->text, one->size);
+            position_lines_make(&lines, place->text, place->size);
         }
-        const struct document *document = documents_at(&s->documents, one->path);
+        const struct document *document = documents_at(&s->documents, place->path);
         lines.lead = document && document->has_mark;
-        if (one->is_declaration && !declarations)
+        if (place->is_declaration && !declarations)
             continue;
         json_array_append_new(list, json_pack("{s:o, s:o}", "uri",
-                                              json_from_text(server_uri(s, one->path)), "range",
-                                              server_range(&lines, one->begin, one->end)));
+                                              json_from_text(server_uri(s, place->path)), "range",
+                                              server_range(&lines, place->begin, place->end)));
     }
     position_lines_release(&lines);
 }
@@ -93,12 +93,12 @@ json_t *request_highlight(struct server *s, const json_t *params, struct failure
     return made;
 }
 
-static json_t *outline_json(const struct service_outline *one, struct position_lines *lines)
+static json_t *outline_json(const struct service_outline *outline, struct position_lines *lines)
 {
-    return json_pack("{s:o, s:o, s:i, s:o, s:o, s:[]}", "name", json_from_text(one->name), "detail",
-                     json_from_text(one->detail), "kind", symbol_kinds[one->kind], "range",
-                     server_range(lines, one->begin, one->end), "selectionRange",
-                     server_range(lines, one->name_begin, one->name_end), "children");
+    return json_pack("{s:o, s:o, s:i, s:o, s:o, s:[]}", "name", json_from_text(outline->name),
+                     "detail", json_from_text(outline->detail), "kind", symbol_kinds[outline->kind],
+                     "range", server_range(lines, outline->begin, outline->end), "selectionRange",
+                     server_range(lines, outline->name_begin, outline->name_end), "children");
 }
 
 /* Braces nest no deeper in an outline: declaration, message, field, case. */

@@ -80,26 +80,27 @@ static char *with_end(const struct service *service, uint32_t at, size_t *size)
     return made;
 }
 
-static json_t *completion_json(const struct service_completion *one, size_t index,
+static json_t *completion_json(const struct service_completion *completion, size_t index,
                                struct position_lines *lines)
 {
     char order[24];
     snprintf(order, sizeof order, "%06zu", index);
     json_t *made =
-        json_pack("{s:o, s:i, s:s, s:{s:o, s:o}}", "label", json_from_text(one->label), "kind",
-                  completion_kinds[one->kind], "sortText", order, "textEdit", "range",
-                  server_range(lines, one->begin, one->end), "newText", json_from_text(one->label));
-    if (one->detail && one->detail[0] != '\0')
-        json_object_set_new(made, "detail", json_from_text(one->detail));
-    if (one->doc && one->doc[0] != '\0')
-        json_object_set_new(made, "documentation", markdown(one->doc));
+        json_pack("{s:o, s:i, s:s, s:{s:o, s:o}}", "label", json_from_text(completion->label),
+                  "kind", completion_kinds[completion->kind], "sortText", order, "textEdit",
+                  "range", server_range(lines, completion->begin, completion->end), "newText",
+                  json_from_text(completion->label));
+    if (completion->detail && completion->detail[0] != '\0')
+        json_object_set_new(made, "detail", json_from_text(completion->detail));
+    if (completion->doc && completion->doc[0] != '\0')
+        json_object_set_new(made, "documentation", markdown(completion->doc));
     return made;
 }
 
 json_t *request_completion(struct server *s, const json_t *params, struct failure *failure)
 {
     struct document *document;
-    struct documents *all = &s->documents;
+    struct documents *documents = &s->documents;
     uint32_t at, size;
     struct service *service = server_place(s, params, &document, &at, failure);
     if (!service)
@@ -109,12 +110,12 @@ json_t *request_completion(struct server *s, const json_t *params, struct failur
     position_lines_make(&lines, text, size);
     lines.lead = document->has_mark;
     struct service *patched = NULL;
-    char *replacement = with_end(service, at, &all->replacement_size);
+    char *replacement = with_end(service, at, &documents->replacement_size);
     if (replacement) {
-        all->replaced = document;
-        all->replacement = replacement;
-        patched = service_open(&all->options, document->path);
-        all->replaced = NULL;
+        documents->replaced = document;
+        documents->replacement = replacement;
+        patched = service_open(&documents->options, document->path);
+        documents->replaced = NULL;
     }
     size_t count;
     json_t *list = json_array();

@@ -354,7 +354,7 @@ static void handle_one(struct server *s, const json_t *message)
     call(s, name, id, json_object_get(message, "params"));
 }
 
-void server_take(struct server *s, const char *body, size_t size)
+void server_answer(struct server *s, const char *body, size_t size)
 {
     json_error_t error;
     json_t *message = json_loadb(body, size, JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
@@ -413,10 +413,10 @@ struct message {
     size_t size;
 };
 
-static void take_message(struct server *s, void *message)
+static void handle_message(struct server *s, void *message)
 {
     const struct message *m = message;
-    server_take(s, m->body, m->size);
+    server_answer(s, m->body, m->size);
 }
 
 /* Answers a message that ends whatever process takes it. */
@@ -437,7 +437,7 @@ static void refuse_message(struct server *s, const struct message *m, const char
     region_release(&s->scratch);
 }
 
-static void take_all(struct server *s, struct rpc_reader *reader)
+static void read_all(struct server *s, struct rpc_reader *reader)
 {
     const char *body;
     size_t size;
@@ -446,11 +446,11 @@ static void take_all(struct server *s, struct rpc_reader *reader)
         if (result == RPC_MORE)
             return;
         struct message message = {body, size};
-        const char *why = result == RPC_MESSAGE ? server_try(s, take_message, &message) : NULL;
+        const char *why = result == RPC_MESSAGE ? server_try(s, handle_message, &message) : NULL;
         if (result != RPC_MESSAGE)
             server_complain(s, result);
         else if (!why)
-            server_take(s, body, size);
+            server_answer(s, body, size);
         else
             refuse_message(s, &message, why);
     }
@@ -494,7 +494,7 @@ int server_run(struct server *s, int in)
         if (size <= 0)
             break;
         rpc_feed(&reader, bytes, (size_t)size);
-        take_all(s, &reader);
+        read_all(s, &reader);
         wait_ms = QUIET_MS;
     }
     rpc_release(&reader);

@@ -32,7 +32,7 @@ typedef json_t *server_request(struct server *s, const json_t *params, struct fa
 void server_init(struct server *s, const struct compile_options *options, FILE *out);
 void server_release(struct server *s);
 /* Takes one message as it came. */
-void server_take(struct server *s, const char *body, size_t size);
+void server_answer(struct server *s, const char *body, size_t size);
 /* Says that a message could not be read. */
 void server_complain(struct server *s, enum rpc_result problem);
 /* Checks one changed document and publishes its diagnostics. False: no document has changed. */

@@ -28,13 +28,13 @@ static void add_folder(struct paths *paths, const char *folder, unsigned depth)
     DIR *open_folder = depth < DEPTH_MAX ? opendir(folder) : NULL;
     if (!open_folder)
         return;
-    for (const struct dirent *one; (one = readdir(open_folder));) {
-        if (one->d_name[0] == '.' || paths->v.count >= FILES_MAX)
+    for (const struct dirent *entry; (entry = readdir(open_folder));) {
+        if (entry->d_name[0] == '.' || paths->v.count >= FILES_MAX)
             continue;
-        const char *path = region_printf(paths->region, "%s/%s", folder, one->d_name);
-        if (one->d_type == DT_DIR)
+        const char *path = region_printf(paths->region, "%s/%s", folder, entry->d_name);
+        if (entry->d_type == DT_DIR)
             add_folder(paths, path, depth + 1);
-        else if (one->d_type == DT_REG && has_suffix(one->d_name))
+        else if (entry->d_type == DT_REG && has_suffix(entry->d_name))
             vector_push(paths->region, &paths->v, path);
     }
     closedir(open_folder);
@@ -104,9 +104,9 @@ static bool file_has(struct server *s, const char *path, const char *name)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct found_place *one = a, *other = b;
-    int order = strcmp(one->path, other->path);
-    return order != 0 ? order : one->begin < other->begin ? -1 : one->begin > other->begin;
+    const struct found_place *place = a, *other = b;
+    int order = strcmp(place->path, other->path);
+    return order != 0 ? order : place->begin < other->begin ? -1 : place->begin > other->begin;
 }
 
 /* Texts and paths are copied: the service goes. */

@@ -129,9 +129,10 @@ static bool plan_source(struct plan *plan, const char *stem, const struct layout
 }
 
 /* True if the source still has its key, with every file read again. */
-static bool is_unchanged(const struct plan *plan, struct depend *again, const struct source *source)
+static bool is_unchanged(const struct plan *plan, struct depend *depend,
+                         const struct source *source)
 {
-    const struct source *now = read_source(plan, again, source->stem, source->unit);
+    const struct source *now = read_source(plan, depend, source->stem, source->unit);
     if (now && strcmp(now->key, source->key) == 0)
         return true;
     fprintf(stderr, "heddle: sources of %s have changed while it was compiled; build again\n",

@@ -46,7 +46,7 @@ static void write_member(struct settings *s, const char *path, const char *value
     write_text(s, value);
 }
 
-static void take_setting(struct settings *s, const char *path, const char *value)
+static void add_setting(struct settings *s, const char *path, const char *value)
 {
     const char *collapsed = params_collapse(s->region, path);
     const struct intern_entry *known = intern_find(&s->index, collapsed);
@@ -66,41 +66,40 @@ static void take_setting(struct settings *s, const char *path, const char *value
     setting->written = s->writes;
 }
 
-static void take_params(struct settings *s, const char *path, const struct model_param *params,
-                        uint32_t count)
+static void add_params(struct settings *s, const char *path, const struct model_param *params,
+                       uint32_t count)
 {
     char buffer[PARAMS_VALUE_MAX];
     for (uint32_t i = 0; i < count; i++)
-        take_setting(
+        add_setting(
             s, region_printf(s->region, "%s%s%s", path, *path ? "." : "", params[i].decl->name),
             params_value_text(&params[i].value, buffer));
 }
 
-static void take_link(struct settings *s, const char *name, const struct model_link_type *link)
+static void add_link(struct settings *s, const char *name, const struct model_link_type *link)
 {
     char buffer[PARAMS_VALUE_MAX];
-    take_setting(s, region_printf(s->region, "link %s.bandwidth", name),
-                 params_bandwidth_text(link->bandwidth_bytes_per_s, buffer));
-    take_setting(s, region_printf(s->region, "link %s.latency", name),
-                 params_time_text(link->latency_ps, buffer));
+    add_setting(s, region_printf(s->region, "link %s.bandwidth", name),
+                params_bandwidth_text(link->bandwidth_bytes_per_s, buffer));
+    add_setting(s, region_printf(s->region, "link %s.latency", name),
+                params_time_text(link->latency_ps, buffer));
 }
 
-static void take_all(struct settings *s, const struct model *m)
+static void add_all(struct settings *s, const struct model *m)
 {
     char buffer[PARAMS_VALUE_MAX];
     for (uint32_t i = 0; i < m->domain_count; i++)
-        take_setting(s, region_printf(s->region, "clock %s", m->domains[i].name),
-                     params_hz_text(m->domains[i].hz, buffer));
+        add_setting(s, region_printf(s->region, "clock %s", m->domains[i].name),
+                    params_hz_text(m->domains[i].hz, buffer));
     for (uint32_t i = 0; i < m->link_count; i++)
-        take_link(s, m->links[i]->name, m->links[i]);
+        add_link(s, m->links[i]->name, m->links[i]);
     for (uint32_t i = 0; i < m->wire_count; i++)
-        take_link(s, m->wires[i].path, m->wires[i].link);
+        add_link(s, m->wires[i].path, m->wires[i].link);
     for (uint32_t i = 0; i < m->instance_count; i++)
-        take_params(s, m->instances[i]->path, m->instances[i]->params,
-                    m->instances[i]->param_count);
+        add_params(s, m->instances[i]->path, m->instances[i]->params, m->instances[i]->param_count);
     for (uint32_t i = 0; i < m->part_count; i++) {
-        take_setting(s, m->parts[i]->path, m->parts[i]->type->name);
-        take_params(s, m->parts[i]->path, m->parts[i]->params, m->parts[i]->param_count);
+        add_setting(s, m->parts[i]->path, m->parts[i]->type->name);
+        add_params(s, m->parts[i]->path, m->parts[i]->params, m->parts[i]->param_count);
     }
 }
 
@@ -109,10 +108,10 @@ const char *settings_text(struct region *region, const struct model *model)
     struct settings s = {.region = region};
     intern_init(&s.index, region);
     emit_init(&s.out, region);
-    take_all(&s, model);
+    add_all(&s, model);
     s.writes = true;
     emit(&s.out, "{");
-    take_all(&s, model);
+    add_all(&s, model);
     emit(&s.out, s.any ? "\n    }" : "}");
     return region_printf(region, "%.*s", (int)s.out.size, s.out.text);
 }

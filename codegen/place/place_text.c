@@ -16,8 +16,10 @@ static bool index_fits(const char **wish, const char **at)
         *wish += 3;
         return (*wish)[-1] == ']';
     }
+    if (!isdigit((unsigned char)(*wish)[1]))
+        return false;
     low = high = strtoul(*wish + 1, &end, 10);
-    if (strncmp(end, "..", 2) == 0)
+    if (strncmp(end, "..", 2) == 0 && isdigit((unsigned char)end[2]))
         high = strtoul(end + 2, &end, 10);
     *wish = end + 1;
     return *end == ']' && number >= low && number <= high;
@@ -45,7 +47,7 @@ static bool path_fits(const char *wish, const char *path)
 }
 
 /* A copy of `text` up to `end`, without blanks. */
-static char *take_line(struct region *region, const char *text, const char *end)
+static char *copy_without_blanks(struct region *region, const char *text, const char *end)
 {
     char *name = region_take(region, (size_t)(end - text) + 1), *to = name;
     for (; text < end; text++)
@@ -89,7 +91,7 @@ const char *place_read(const struct place_graph *graph, struct region *region, u
     rank_of[0] = 0;
     while (*text) {
         size_t length = strcspn(text, ",\n#");
-        char *item = take_line(region, text, text + length);
+        char *item = copy_without_blanks(region, text, text + length);
         const char *wrong = *item ? read_item(graph, region, ranks, item, rank_of) : NULL;
         if (wrong)
             return wrong;

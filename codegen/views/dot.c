@@ -13,11 +13,11 @@ bool view_dot(const struct model *model, const struct view_options *options, FIL
     struct region region;
     struct dot_picture picture;
     region_init(&region, "a description");
-    bool good = dot_picture_build(&picture, &region, model, options, error);
-    if (good)
+    bool ok = dot_picture_build(&picture, &region, model, options, error);
+    if (ok)
         dot_write(&picture, (struct dot_look){.legend = true, .heat = options->heat}, out);
     region_release(&region);
-    return good;
+    return ok;
 }
 
 bool view_svg(const struct model *model, const struct view_options *options, FILE *out,
@@ -26,9 +26,9 @@ bool view_svg(const struct model *model, const struct view_options *options, FIL
     struct region region;
     struct dot_picture picture;
     region_init(&region, "a description");
-    bool good = dot_picture_build(&picture, &region, model, options, error)
-                && dot_draw_svg(&picture, (struct dot_look){.legend = true, .heat = options->heat},
-                                out, error);
+    bool ok = dot_picture_build(&picture, &region, model, options, error)
+              && dot_draw_svg(&picture, (struct dot_look){.legend = true, .heat = options->heat},
+                              out, error);
     region_release(&region);
-    return good;
+    return ok;
 }

@@ -81,11 +81,11 @@ bool dot_layout(const char *format, FILE *source, FILE *out, struct view_error *
             fclose(picture);
         return false;
     }
-    bool good = run_dot(format, source, picture, error);
-    if (good && !copy_all(picture, out)) {
+    bool ok = run_dot(format, source, picture, error);
+    if (ok && !copy_all(picture, out)) {
         snprintf(error->text, sizeof error->text, "cannot write the diagram: %s", strerror(errno));
-        good = false;
+        ok = false;
     }
     fclose(picture);
-    return good;
+    return ok;
 }

@@ -76,11 +76,11 @@ bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, FILE 
         return false;
     }
     dot_write(picture, look, source);
-    bool good = dot_layout("svg", source, drawn, error);
+    bool ok = dot_layout("svg", source, drawn, error);
     fclose(source);
     fclose(drawn);
-    if (good)
+    if (ok)
         rewrite(svg, out);
     free(svg);
-    return good;
+    return ok;
 }

@@ -312,18 +312,18 @@ bool view_json(const struct model *model, const char *only, const char *const ha
     json_t *root =
         json_pack("{s:i, s:s, s:o, s:o}", "dump_version", DUMP_VERSION, "platform", model->name,
                   "doc", json_from_text(model->doc), "place", json_place(&model->place));
-    bool good = true;
+    bool ok = true;
     if (only && strcmp(only, "reference") == 0)
         set_reference(root, model);
     else if (only && strcmp(only, "diagrams") == 0)
-        good = set_diagrams(root, model, error);
+        ok = set_diagrams(root, model, error);
     else
         set_whole(root, model, hashes, only != NULL);
-    if (good && (json_dumpf(root, out, JSON_INDENT(1)) != 0 || putc('\n', out) == EOF)) {
+    if (ok && (json_dumpf(root, out, JSON_INDENT(1)) != 0 || putc('\n', out) == EOF)) {
         snprintf(error->text, sizeof error->text, "cannot write the dump of platform '%s'",
                  model->name);
-        good = false;
+        ok = false;
     }
     json_decref(root);
-    return good;
+    return ok;
 }

@@ -14,7 +14,7 @@
 struct tree {
     const struct model *model;
     struct view_error *error;
-    bool good;
+    bool ok;
 };
 
 json_t *json_kinds(void)
@@ -52,9 +52,9 @@ json_t *json_svg(const struct model *model, struct view_error *error)
 {
     const struct view_options options = view_options_default();
     struct text text;
-    bool good = view_svg(model, &options, begin_diagram(&text), error);
+    bool ok = view_svg(model, &options, begin_diagram(&text), error);
     json_t *svg = string(&text);
-    if (good)
+    if (ok)
         return svg;
     json_decref(svg);
     return NULL;
@@ -70,10 +70,10 @@ static json_t *picture_json(struct tree *tree, const struct dot_node *node)
     struct text text;
     region_init(&region, "a description");
     begin_diagram(&text);
-    tree->good = tree->good
-                 && dot_graph_build(&picture.main, &region, tree->model, node->instances,
-                                    node->instance_count, &options, tree->error)
-                 && dot_draw_svg(&picture, look, text.out, tree->error);
+    tree->ok = tree->ok
+               && dot_graph_build(&picture.main, &region, tree->model, node->instances,
+                                  node->instance_count, &options, tree->error)
+               && dot_draw_svg(&picture, look, text.out, tree->error);
     region_release(&region);
     return string(&text);
 }
@@ -128,7 +128,7 @@ static json_t *node_json(struct tree *tree, const struct dot_node *node)
         return one;
     json_object_set_new(one, "svg", picture_json(tree, node));
     json_t *inside = json_array();
-    for (uint32_t i = 0; tree->good && i < node->child_count; i++)
+    for (uint32_t i = 0; tree->ok && i < node->child_count; i++)
         json_array_append_new(inside, node_json(tree, node->children[i]));
     json_object_set_new(one, "inside", inside);
     return one;
@@ -145,7 +145,7 @@ json_t *json_tree(const struct model *model, struct view_error *error)
     if (dot_graph_build(&graph, &region, model, &model->root, 1, &options, error))
         root = node_json(&tree, graph.scope);
     region_release(&region);
-    if (tree.good)
+    if (tree.ok)
         return root;
     json_decref(root);
     return NULL;

@@ -197,9 +197,9 @@ static bool write_json(const struct table *t, FILE *out)
                            json_from_text(slot->decl->doc), "place",
                            place_json(t->region, &slot->decl->place)));
     }
-    bool good = json_dumpf(all, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;
+    bool ok = json_dumpf(all, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;
     json_decref(all);
-    return good;
+    return ok;
 }
 
 bool view_params(const struct model *model, FILE *out, struct view_error *error)
@@ -208,10 +208,10 @@ bool view_params(const struct model *model, FILE *out, struct view_error *error)
     region_init(&region, "a description");
     struct table table = {.region = &region, .model = model};
     collect(&table, model);
-    bool good = write_json(&table, out);
-    if (!good)
+    bool ok = write_json(&table, out);
+    if (!ok)
         snprintf(error->text, sizeof error->text, "cannot write the parameters of platform '%s'",
                  model->name);
     region_release(&region);
-    return good;
+    return ok;
 }

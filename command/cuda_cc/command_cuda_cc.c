@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
+#include "command/command_say.h"
 
 #include "cuda_cc.h"
 
@@ -47,7 +48,7 @@ static bool check_words(const struct cuda_cc *cc)
     else if ((cc->only_ptx || cc->only_objects) && cc->output && cc->sources.count > 1)
         wrong = "several sources do not go into one file of -o";
     if (wrong)
-        fprintf(stderr, "heddle cuda-cc: %s\n", wrong);
+        command_say("%s", wrong);
     return !wrong;
 }
 
@@ -68,8 +69,8 @@ bool cuda_cc_run(struct cuda_cc *cc, words *line)
     pid_t pid;
     int error = posix_spawnp(&pid, words_of[0], NULL, NULL, words_of, environ);
     if (error != 0) {
-        fprintf(stderr, "heddle cuda-cc: cannot start %s: %s%s\n", words_of[0], strerror(error),
-                error == ENOENT ? "; install the package clang-19" : "");
+        command_say("cannot start %s: %s%s", words_of[0], strerror(error),
+                    error == ENOENT ? "; install the package clang-19" : "");
         return false;
     }
     int status;
@@ -156,8 +157,7 @@ static bool compile_device(struct cuda_cc *cc, const char *source, bool to_ir, c
      * library of math, whose errors would grow. */
     cuda_cc_add(cc, &line, "-ffp-contract=fast-honor-pragmas");
     if (access(MATH_LIBRARY, R_OK) != 0) {
-        fprintf(stderr, "heddle cuda-cc: cannot read '%s': install the package libclc-19\n",
-                MATH_LIBRARY);
+        command_say("cannot read '%s': install the package libclc-19", MATH_LIBRARY);
         return false;
     }
     add_words(cc, &line, all, ARRAY_COUNT(all));
@@ -202,7 +202,7 @@ static bool link_program(struct cuda_cc *cc)
     words line = {0};
     const char *folder = cc->c->toolkit.cuda_folder;
     if (!folder) {
-        fprintf(stderr, "heddle cuda-cc: this installation has no %s\n", RUNTIME);
+        command_say("this installation has no %s", RUNTIME);
         return false;
     }
     cuda_cc_add(cc, &line, CUDA_CC_COMPILER);
@@ -360,7 +360,7 @@ static bool compile_cuda(struct cuda_cc *cc, const char *source)
 static bool compile(struct cuda_cc *cc, const char *source)
 {
     if (access(source, R_OK) != 0) {
-        fprintf(stderr, "heddle cuda-cc: cannot read '%s': %s\n", source, strerror(errno));
+        command_say("cannot read '%s': %s", source, strerror(errno));
         return false;
     }
     if (cc->preprocessed)
@@ -400,18 +400,18 @@ static int show_version(void)
 int command_cuda_cc(struct command *c)
 {
     struct cuda_cc cc = {.c = c, .architecture = ARCHITECTURE};
-    const struct options_list *all = &c->options->arguments;
-    bool good = true;
-    for (int i = 0; good && (size_t)i < all->count; i++)
-        good = cuda_cc_take_word(&cc, all, &i);
-    if (good && cc.only_version)
+    const struct options_list *arguments = &c->options->arguments;
+    bool ok = true;
+    for (int i = 0; ok && (size_t)i < arguments->count; i++)
+        ok = cuda_cc_read_word(&cc, arguments, &i);
+    if (ok && cc.only_version)
         return show_version();
-    if (!good || !check_words(&cc) || !cuda_cc_check_libraries(&cc))
+    if (!ok || !check_words(&cc) || !cuda_cc_check_libraries(&cc))
         return EXIT_USAGE;
-    for (size_t i = 0; good && i < cc.sources.count; i++)
-        good = compile(&cc, cc.sources.items[i]);
-    good = good && finish_compilation(&cc);
+    for (size_t i = 0; ok && i < cc.sources.count; i++)
+        ok = compile(&cc, cc.sources.items[i]);
+    ok = ok && finish_compilation(&cc);
     for (size_t i = 0; i < cc.temporary.count; i++)
         unlink(cc.temporary.items[i]);
-    return good ? EXIT_CLEAN : EXIT_ERRORS;
+    return ok ? EXIT_CLEAN : EXIT_ERRORS;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "command/command_say.h"
 
 #include "cuda_cc.h"
 
@@ -50,19 +51,17 @@ void cuda_cc_explain_headers(struct cuda_cc *cc, const char *source)
             continue;
         for (size_t i = 0; i < ARRAY_COUNT(missing); i++)
             if (strncmp(name, missing[i].header, strlen(missing[i].header)) == 0)
-                fprintf(stderr, "heddle cuda-cc: '%s' includes %.*s: %s\n", source, length, name,
-                        missing[i].text);
+                command_say("'%s' includes %.*s: %s", source, length, name, missing[i].text);
     }
     if (text && (strstr(text, "cuInit(") || strstr(text, "cuLaunchKernel(")))
-        fprintf(stderr,
-                "heddle cuda-cc: '%s' calls CUDA's driver (cuInit()), whose functions heddle does "
-                "not have; those of the runtime (cudaLaunchKernel()) do the same\n",
-                source);
+        command_say("'%s' calls CUDA's driver (cuInit()), whose functions heddle does not have; "
+                    "those of the runtime (cudaLaunchKernel()) do the same",
+                    source);
 }
 
 bool cuda_cc_check_libraries(const struct cuda_cc *cc)
 {
-    bool good = true;
+    bool ok = true;
     for (size_t k = 0; k < cc->link.count; k++) {
         const char *word = cc->link.items[k];
         for (size_t i = 0; i < ARRAY_COUNT(missing); i++) {
@@ -70,9 +69,9 @@ bool cuda_cc_check_libraries(const struct cuda_cc *cc)
             if (!library || strncmp(word, "-l", 2) != 0
                 || strncmp(word + 2, library, strlen(library)) != 0)
                 continue;
-            fprintf(stderr, "heddle cuda-cc: '%s' is %s\n", word, missing[i].text);
-            good = false;
+            command_say("'%s' is %s", word, missing[i].text);
+            ok = false;
         }
     }
-    return good;
+    return ok;
 }

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
+#include "command/command_say.h"
 
 #include "cuda_cc.h"
 
@@ -41,7 +42,7 @@ static const char *find_section(Elf *file, const char *name, size_t *length)
 }
 
 /* Takes the bitcode of an object, if it has some. */
-static bool take_object(struct cuda_cc *cc, const char *path, Elf *file, units *into)
+static bool add_object(struct cuda_cc *cc, const char *path, Elf *file, units *into)
 {
     size_t code_size, id_size;
     const char *code = find_section(file, "__nv_relfatbin", &code_size);
@@ -49,10 +50,8 @@ static bool take_object(struct cuda_cc *cc, const char *path, Elf *file, units *
     if (!code || !id)
         return true;
     if (code_size < 4 || memcmp(code, "BC\xc0\xde", 4) != 0) {
-        fprintf(stderr,
-                "heddle cuda-cc: the device code of '%s' is not of heddle cuda-cc: compile its "
-                "source, too\n",
-                path);
+        command_say("the device code of '%s' is not of heddle cuda-cc: compile its source, too",
+                    path);
         return false;
     }
     struct unit unit = {region_printf(cc->c->region, "%.*s", (int)id_size, id),
@@ -64,7 +63,7 @@ static bool take_object(struct cuda_cc *cc, const char *path, Elf *file, units *
 }
 
 /* An object, or all of an archive's. */
-static bool take_file(struct cuda_cc *cc, const char *path, units *into)
+static bool add_file(struct cuda_cc *cc, const char *path, units *into)
 {
     if (strcmp(path, "-") == 0)
         return true;
@@ -72,23 +71,23 @@ static bool take_file(struct cuda_cc *cc, const char *path, units *into)
     if (!opened || elf_version(EV_CURRENT) == EV_NONE)
         return false;
     Elf *file = elf_begin(fileno(opened), ELF_C_READ, NULL), *member;
-    bool good = true;
+    bool ok = true;
     if (elf_kind(file) == ELF_K_AR) {
-        for (Elf_Cmd next = ELF_C_READ; good && (member = elf_begin(fileno(opened), next, file));) {
-            good = take_object(cc, path, member, into);
+        for (Elf_Cmd next = ELF_C_READ; ok && (member = elf_begin(fileno(opened), next, file));) {
+            ok = add_object(cc, path, member, into);
             next = elf_next(member);
             elf_end(member);
         }
     } else {
-        good = take_object(cc, path, file, into);
+        ok = add_object(cc, path, file, into);
     }
     elf_end(file);
     fclose(opened);
-    return good;
+    return ok;
 }
 
 /* Archives that -l names, in folders of -L; a shared library of the name goes first. */
-static bool take_libraries(struct cuda_cc *cc, units *into)
+static bool add_libraries(struct cuda_cc *cc, units *into)
 {
     const words *all = &cc->link;
     for (size_t i = 0; i < all->count; i++) {
@@ -107,7 +106,7 @@ static bool take_libraries(struct cuda_cc *cc, units *into)
                 break;
             if (access(archive, R_OK) != 0)
                 continue;
-            if (!take_file(cc, archive, into))
+            if (!add_file(cc, archive, into))
                 return false;
             break;
         }
@@ -252,9 +251,9 @@ bool cuda_cc_link_device(struct cuda_cc *cc)
 {
     units all = {0};
     for (size_t i = 0; i < cc->objects.count; i++)
-        if (!take_file(cc, cc->objects.items[i], &all))
+        if (!add_file(cc, cc->objects.items[i], &all))
             return false;
-    if (!take_libraries(cc, &all))
+    if (!add_libraries(cc, &all))
         return false;
     if (all.count == 0)
         return true;

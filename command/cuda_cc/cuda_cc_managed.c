@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "command/command_say.h"
 
 #include "cuda_cc.h"
 
@@ -53,7 +54,7 @@ static FILE *rewrite(const char *path, const char *text)
 {
     FILE *file = text ? fopen(path, "w") : NULL;
     if (text && !file)
-        fprintf(stderr, "heddle cuda-cc: cannot write '%s': %s\n", path, strerror(errno));
+        command_say("cannot write '%s': %s", path, strerror(errno));
     return file;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "command/command_say.h"
 
 #include "cuda_cc.h"
 
@@ -27,7 +28,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-static void take_file(struct cuda_cc *cc, const char *word)
+static void add_file(struct cuda_cc *cc, const char *word)
 {
     static const char *const sources[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
     for (size_t i = 0; i < ARRAY_COUNT(sources); i++)
@@ -70,21 +71,21 @@ static bool is_better(unsigned best, unsigned candidate)
     return candidate <= ALL_MACHINES ? candidate > best : candidate < best;
 }
 
-static bool take_architecture(struct cuda_cc *cc, const char *option, const char *text)
+static bool set_architecture(struct cuda_cc *cc, const char *option, const char *text)
 {
     bool variant, is_one = strcmp(option, "gencode") != 0 && strcmp(option, "generate-code") != 0;
     if (strcmp(text, "native") == 0 || strncmp(text, "all", 3) == 0)
         return true; /* an architecture of all machines, which is the default */
     unsigned number = find_architecture(text, &variant);
     if (number == 0) {
-        fprintf(stderr, "heddle cuda-cc: '%s' names no architecture such as sm_80\n", text);
+        command_say("'%s' names no architecture such as sm_80", text);
         return false;
     }
     if (!is_one && cc->generation > 0 && !is_better(cc->generation, number))
         return true;
     cc->generation = number;
     if (number > NEWEST) {
-        fprintf(stderr, "heddle cuda-cc: '%s' is newer than clang 19: takes sm_%d\n", text, NEWEST);
+        command_say("'%s' is newer than clang 19: takes sm_%d", text, NEWEST);
         number = NEWEST;
     }
     cc->architecture = region_printf(cc->c->region, "sm_%u%s", number, variant ? "a" : "");
@@ -92,7 +93,7 @@ static bool take_architecture(struct cuda_cc *cc, const char *option, const char
 }
 
 /* Words between commas and spaces, as nvcc and then a shell part them; the quotes go. */
-static void take_host_words(struct cuda_cc *cc, const char *text)
+static void add_host_words(struct cuda_cc *cc, const char *text)
 {
     while (*text) {
         size_t length = strcspn(text, ", ");
@@ -107,14 +108,14 @@ static void take_host_words(struct cuda_cc *cc, const char *text)
     }
 }
 
-static bool take_default_stream(struct cuda_cc *cc, const char *value)
+static bool set_default_stream(struct cuda_cc *cc, const char *value)
 {
     if (strcmp(value, "per-thread") == 0) {
         cuda_cc_add(cc, &cc->both, "-Xclang"); /* the driver hands it on for HIP only */
         cuda_cc_add(cc, &cc->both, "-fgpu-default-stream=per-thread");
         cuda_cc_add(cc, &cc->both, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM");
     } else if (strcmp(value, "legacy") != 0 && strcmp(value, "null") != 0) {
-        fprintf(stderr, "heddle cuda-cc: '%s' is not legacy, null or per-thread\n", value);
+        command_say("'%s' is not legacy, null or per-thread", value);
         return false;
     }
     return true;
@@ -263,15 +264,15 @@ static bool act_on_value(struct cuda_cc *cc, const struct option *option, const 
     bool is_true = strcmp(value, "true") == 0;
     switch (option->action) {
     case ARCHITECTURE:
-        return take_architecture(cc, option->name, value);
+        return set_architecture(cc, option->name, value);
     case HOST_WORDS:
-        take_host_words(cc, value);
+        add_host_words(cc, value);
         break;
     case LINKER_WORDS:
         cuda_cc_add(cc, &cc->link, region_printf(cc->c->region, "-Wl,%s", value));
         break;
     case DEFAULT_STREAM:
-        return take_default_stream(cc, value);
+        return set_default_stream(cc, value);
     case STANDARD:
         cuda_cc_add(cc, &cc->both, region_printf(cc->c->region, "-std=%s", value));
         break;
@@ -334,9 +335,7 @@ static bool act(struct cuda_cc *cc, const struct option *option, const char *wor
         cc->only_version = true;
         break;
     case REFUSED:
-        fprintf(stderr,
-                "heddle cuda-cc: '%s' is not there: what runs is PTX (--ptx), by `heddle run`\n",
-                word);
+        command_say("'%s' is not there: what runs is PTX (--ptx), by `heddle run`", word);
         return false;
     default:
         break;
@@ -345,7 +344,7 @@ static bool act(struct cuda_cc *cc, const struct option *option, const char *wor
 }
 
 /* 1: taken; 0: it is not an option of nvcc; -1: what is wrong was said. */
-static int take_nvcc_option(struct cuda_cc *cc, const char *word, const char *next, int *at)
+static int read_nvcc_option(struct cuda_cc *cc, const char *word, const char *next, int *at)
 {
     const char *name = word + strspn(word, "-"), *value = strchr(name, '=');
     const struct option *option = find_option(name, strcspn(name, "="));
@@ -359,7 +358,7 @@ static int take_nvcc_option(struct cuda_cc *cc, const char *word, const char *ne
         value = next;
         ++*at;
     } else {
-        fprintf(stderr, "heddle cuda-cc: '%s' needs a value\n", word);
+        command_say("'%s' needs a value", word);
         return -1;
     }
     return act_on_value(cc, option, value) ? 1 : -1;
@@ -391,20 +390,20 @@ static words *list_of(struct cuda_cc *cc, const char *word)
     return &cc->both;
 }
 
-bool cuda_cc_take_word(struct cuda_cc *cc, const struct options_list *all, int *at)
+bool cuda_cc_read_word(struct cuda_cc *cc, const struct options_list *arguments, int *at)
 {
-    const char *word = all->items[*at];
-    const char *next = (size_t)*at + 1 < all->count ? all->items[*at + 1] : NULL;
+    const char *word = arguments->items[*at];
+    const char *next = (size_t)*at + 1 < arguments->count ? arguments->items[*at + 1] : NULL;
     if (word[0] != '-') {
-        take_file(cc, word);
+        add_file(cc, word);
         return true;
     }
-    int outcome = take_nvcc_option(cc, word, next, at);
+    int outcome = read_nvcc_option(cc, word, next, at);
     if (outcome)
         return outcome > 0;
     bool needs_value = has_value(word) || is_link_value(word);
     if (needs_value && !next) {
-        fprintf(stderr, "heddle cuda-cc: '%s' needs a value\n", word);
+        command_say("'%s' needs a value", word);
         return false;
     }
     *at += needs_value;

@@ -6,6 +6,8 @@
 
 #include "base/grow.h"
 #include "base/number.h"
+#include "command/command_say.h"
+#include "dsl/compile.h"
 #include "runtime/engine/version.h"
 
 #include "options_table.h"
@@ -29,26 +31,25 @@ static int usage(const char *command)
     return EXIT_USAGE;
 }
 
-static void did_you_mean(options_suggest *suggest, const char *word, const char *const *candidates,
-                         size_t count)
+static void did_you_mean(const char *word, const char *const *candidates, size_t count)
 {
-    const char *near = suggest ? suggest(word, candidates, count) : NULL;
+    const char *near = compile_suggest(word, candidates, count);
     if (near)
         fprintf(stderr, "help: did you mean '%s'?\n", near);
 }
 
-int options_find_command(const char *word, options_suggest *suggest)
+enum options_command options_find_command(const char *word)
 {
     const char *names[COMMAND_COUNT];
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(command_specs[i].name, word) == 0)
-            return i;
+            return (enum options_command)i;
         names[i] = command_specs[i].name;
     }
-    fprintf(stderr, "heddle: unknown command '%s'\n", word);
-    did_you_mean(suggest, word, names, COMMAND_COUNT);
+    command_say("unknown command '%s'", word);
+    did_you_mean(word, names, COMMAND_COUNT);
     usage(NULL);
-    return -1;
+    return COMMAND_COUNT;
 }
 
 /* Whether `word` names the option: "--set", "--set=x" and "-Ix" do; `*value` is what is after
@@ -82,15 +83,15 @@ static const struct option_spec *find_option(const struct options *options, cons
     return match;
 }
 
-static int unknown_option(const struct options *options, const char *word, options_suggest *suggest)
+static int unknown_option(const struct options *options, const char *word)
 {
     const char *names[option_spec_count];
     size_t count = 0;
     for (size_t i = 0; i < option_spec_count; i++)
         if (option_belongs(&option_specs[i], options->command))
             names[count++] = option_specs[i].name;
-    fprintf(stderr, "heddle %s: unknown option '%s'\n", name_of(options), word);
-    did_you_mean(suggest, word, names, count);
+    command_say("unknown option '%s'", word);
+    did_you_mean(word, names, count);
     return usage(name_of(options));
 }
 
@@ -109,8 +110,7 @@ static int wrong_command(const struct options *options, const struct option_spec
     option_title(spec, title, sizeof title);
     for (size_t i = 0; i < ARRAY_COUNT(renamed); i++)
         if (renamed[i].command == options->command && strcmp(renamed[i].was, title) == 0) {
-            fprintf(stderr, "heddle %s: '%s' is called '%s' now\n", name_of(options), title,
-                    renamed[i].is);
+            command_say("'%s' is called '%s' now", title, renamed[i].is);
             return EXIT_USAGE;
         }
     for (size_t i = 0; i < option_spec_count; i++) {
@@ -119,8 +119,7 @@ static int wrong_command(const struct options *options, const struct option_spec
         if (strcmp(title, other) == 0)
             commands |= option_specs[i].commands;
     }
-    fprintf(stderr, "heddle %s: '%s' does not belong to this command; it does to", name_of(options),
-            title);
+    command_say_begin("'%s' does not belong to this command; it does to", title);
     for (int c = 0; c < COMMAND_COUNT; c++)
         if (commands >> c & 1)
             fprintf(stderr, " %s", command_specs[c].name);
@@ -151,7 +150,7 @@ static const struct option_spec *find_kind(const struct option_spec *any, const 
 static int wrong_kind(const struct options *options, const struct option_spec *any,
                       const char *value)
 {
-    fprintf(stderr, "heddle %s: '%s %s' is not one of", name_of(options), any->name, value);
+    command_say_begin("'%s %s' is not one of", any->name, value);
     for (size_t i = 0; i < option_spec_count; i++)
         if (strcmp(option_specs[i].name, any->name) == 0
             && option_belongs(&option_specs[i], options->command))
@@ -160,12 +159,11 @@ static int wrong_kind(const struct options *options, const struct option_spec *a
     return usage(name_of(options));
 }
 
-static int given_twice(const struct options *options, const struct option_spec *spec)
+static int given_twice(const struct option_spec *spec)
 {
     char usage[TITLE_BYTES];
     option_usage(spec, usage, sizeof usage);
-    fprintf(stderr, "heddle %s: '%s' is given twice\n", name_of(options),
-            option_is_kind(spec) ? usage : spec->name);
+    command_say("'%s' is given twice", option_is_kind(spec) ? usage : spec->name);
     return EXIT_USAGE;
 }
 
@@ -177,14 +175,13 @@ static int store_number(struct options *options, const struct option_spec *spec,
     unsigned long long number = strtoull(value, &end, 10);
     bool is_digit = *value >= '0' && *value <= '9';
     if (errno != 0 || !is_digit || *end || number == 0) {
-        fprintf(stderr, "heddle %s: '%s' wants a positive whole number, not '%s'\n",
-                name_of(options), spec->name, value);
+        command_say("'%s' wants a positive whole number, not '%s'", spec->name, value);
         return EXIT_USAGE;
     }
     if (*field)
-        return given_twice(options, spec);
+        return given_twice(spec);
     *field = number;
-    return -1;
+    return OPTIONS_FINE;
 }
 
 /* The words of an argument like "sum|all|none". */
@@ -200,10 +197,9 @@ static bool is_word(const char *words, const char *value)
 }
 
 /* "it is sum, all or none" */
-static int wrong_word(const struct options *options, const struct option_spec *spec,
-                      const char *value)
+static int wrong_word(const struct option_spec *spec, const char *value)
 {
-    fprintf(stderr, "heddle %s: '%s %s': it is ", name_of(options), spec->name, value);
+    command_say_begin("'%s %s': it is ", spec->name, value);
     for (const char *word = spec->argument; *word;) {
         size_t size = strcspn(word, "|");
         const char *next = word + size + (word[size] == '|');
@@ -220,11 +216,11 @@ static int store_text(struct options *options, const struct option_spec *spec, c
 {
     const char **field = (void *)((char *)options + spec->field);
     if (spec->type == OPTION_WORD && !is_word(spec->argument, value))
-        return wrong_word(options, spec, value);
+        return wrong_word(spec, value);
     if (*field)
-        return given_twice(options, spec);
+        return given_twice(spec);
     *field = !value ? "" : option_is_kind(spec) ? value + kind_length(spec) + 1 : value;
-    return -1;
+    return OPTIONS_FINE;
 }
 
 static int store_value(struct options *options, const struct option_spec *spec, const char *value)
@@ -240,7 +236,7 @@ static int store_value(struct options *options, const struct option_spec *spec, 
     } else {
         return store_text(options, spec, value);
     }
-    return -1;
+    return OPTIONS_FINE;
 }
 
 /* The name of a missing value: "FILE"; "value", where the argument lists them. */
@@ -250,47 +246,44 @@ static const char *value_name(const struct option_spec *spec)
 }
 
 /* The value of an option that takes one, which may be the next word. -1 to go on. */
-static int take_value(const struct options *options, const struct option_spec *spec, int argc,
-                      char **argv, int *at, const char **value)
+static int read_value(const struct option_spec *spec, int argc, char **argv, int *at,
+                      const char **value)
 {
     if (!*value) {
         if (*at + 1 >= argc) {
-            fprintf(stderr, "heddle %s: '%s' needs a %s\n", name_of(options), spec->name,
-                    value_name(spec));
+            command_say("'%s' needs a %s", spec->name, value_name(spec));
             return EXIT_USAGE;
         }
         *value = argv[++*at];
         if ((*value)[0] == '-' && (*value)[1] == '-') {
-            fprintf(stderr, "heddle %s: '%s' needs a %s, and '%s' is an option\n", name_of(options),
-                    spec->name, value_name(spec), *value);
+            command_say("'%s' needs a %s, and '%s' is an option", spec->name, value_name(spec),
+                        *value);
             return EXIT_USAGE;
         }
     }
     if (**value)
-        return -1;
-    fprintf(stderr, "heddle %s: the %s of '%s' is empty\n", name_of(options), value_name(spec),
-            spec->name);
+        return OPTIONS_FINE;
+    command_say("the %s of '%s' is empty", value_name(spec), spec->name);
     return EXIT_USAGE;
 }
 
 /* One option at argv[*at]; moves past its value. */
-static int parse_option(struct options *options, int argc, char **argv, int *at,
-                        options_suggest *suggest)
+static int parse_option(struct options *options, int argc, char **argv, int *at)
 {
     const char *value, *word = argv[*at];
     const struct option_spec *spec = find_option(options, word, &value);
     if (!spec)
-        return unknown_option(options, word, suggest);
+        return unknown_option(options, word);
     bool kind = option_is_kind(spec);
     if (!option_belongs(spec, options->command) && !kind)
         return wrong_command(options, spec);
     if (spec->type == OPTION_FLAG && value) {
-        fprintf(stderr, "heddle %s: '%s' takes no value\n", name_of(options), spec->name);
+        command_say("'%s' takes no value", spec->name);
         return EXIT_USAGE;
     }
     if (spec->type != OPTION_FLAG && spec->type != OPTION_MAYBE) {
-        int status = take_value(options, spec, argc, argv, at, &value);
-        if (status >= 0)
+        int status = read_value(spec, argc, argv, at, &value);
+        if (status != OPTIONS_FINE)
             return status;
     }
     if (kind) {
@@ -323,20 +316,18 @@ static int check_pairs(const struct options *options)
         {"--controls", "--html"}, {"--layout", "--html"}, {"--scale", "--html"}};
     for (size_t i = 0; i < ARRAY_COUNT(pairs); i++)
         if (is_given(options, pairs[i][0]) && is_given(options, pairs[i][1])) {
-            fprintf(stderr, "heddle %s: either '%s' or '%s', not both\n", name_of(options),
-                    pairs[i][0], pairs[i][1]);
+            command_say("either '%s' or '%s', not both", pairs[i][0], pairs[i][1]);
             return EXIT_USAGE;
         }
     if (options->view_paused && !options->view) {
-        fprintf(stderr, "heddle run: '--view-paused' waits for the page; give '--view', too\n");
+        command_say("'--view-paused' waits for the page; give '--view', too");
         return EXIT_USAGE;
     }
     if (options->command == COMMAND_RUN && options->stats_no_host && !options->stats) {
-        fprintf(stderr, "heddle run: '--stats-no-host' is about the statistics; give '--stats "
-                        "FILE', too\n");
+        command_say("'--stats-no-host' is about the statistics; give '--stats FILE', too");
         return EXIT_USAGE;
     }
-    return -1;
+    return OPTIONS_FINE;
 }
 
 static int check_arguments(const struct options *options)
@@ -346,25 +337,23 @@ static int check_arguments(const struct options *options)
     if (count >= command->least && count <= command->most)
         return check_pairs(options);
     if (count < command->least)
-        fprintf(stderr, "heddle %s: %s expected: heddle %s %s\n", command->name,
-                command->least == 1 ? "an argument is" : "more arguments are", command->name,
-                command->arguments);
+        command_say("%s expected: heddle %s %s",
+                    command->least == 1 ? "an argument is" : "more arguments are", command->name,
+                    command->arguments);
     else
-        fprintf(stderr, "heddle %s: '%s' is one argument too many%s\n", command->name,
-                options->arguments.items[command->most],
-                options->command == COMMAND_RUN ? "; the program stands behind `--`" : "");
+        command_say("'%s' is one argument too many%s", options->arguments.items[command->most],
+                    options->command == COMMAND_RUN ? "; the program stands behind `--`" : "");
     return usage(command->name);
 }
 
-static int parse_words(struct options *options, int argc, char **argv, options_suggest *suggest)
+static int parse_words(struct options *options, int argc, char **argv)
 {
     for (int i = 2; i < argc; i++) {
         const char *word = argv[i];
-        int status = -1;
+        int status = OPTIONS_FINE;
         if (strcmp(word, "--") == 0) {
             if (!strstr(command_specs[options->command].arguments, "-- PROGRAM")) {
-                fprintf(stderr, "heddle %s: '--' belongs to `run` and commands that run programs\n",
-                        name_of(options));
+                command_say("'--' belongs to `run` and commands that run programs");
                 return EXIT_USAGE;
             }
             options->program = argv + i + 1;
@@ -375,14 +364,14 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
             return EXIT_CLEAN;
         }
         if (word[0] == '\0') {
-            fprintf(stderr, "heddle %s: argument %d is empty\n", name_of(options), i - 1);
+            command_say("argument %d is empty", i - 1);
             return EXIT_USAGE;
         }
         if (word[0] == '-' && word[1] != '\0')
-            status = parse_option(options, argc, argv, &i, suggest);
+            status = parse_option(options, argc, argv, &i);
         else
             options->arguments.items[options->arguments.count++] = word;
-        if (status >= 0)
+        if (status != OPTIONS_FINE)
             return status;
     }
     return check_arguments(options);
@@ -408,7 +397,7 @@ static void make_lists(struct options *options, int room)
 }
 
 /* The words of a compiler, whose options are not ours. */
-static int take_all_words(struct options *options, int argc, char **argv)
+static int read_all_words(struct options *options, int argc, char **argv)
 {
     for (int i = 2; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -420,7 +409,7 @@ static int take_all_words(struct options *options, int argc, char **argv)
     return check_arguments(options);
 }
 
-int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest)
+int options_parse(struct options *options, int argc, char **argv)
 {
     *options = (struct options){0};
     if (argc < 2) {
@@ -435,14 +424,14 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
         printf("heddle " HEDDLE_VERSION "\n");
         return EXIT_CLEAN;
     }
-    int command = options_find_command(argv[1], suggest);
-    if (command < 0)
+    options->command = options_find_command(argv[1]);
+    if (options->command == COMMAND_COUNT)
         return EXIT_USAGE;
-    options->command = (enum options_command)command;
+    command_say_as(options_command_name(options->command));
     make_lists(options, argc);
     if (options->command == COMMAND_CUDA_CC)
-        return take_all_words(options, argc, argv);
-    return parse_words(options, argc, argv, suggest);
+        return read_all_words(options, argc, argv);
+    return parse_words(options, argc, argv);
 }
 
 void options_release(struct options *options)

@@ -39,6 +39,8 @@ struct options_list {
 #define OPTION_FIELD_READ_LIST    struct options_list
 #define OPTION_FIELD_READ_FOLDERS struct options_list
 
+#define OPTIONS_FINE (-1) /* no exit status */
+
 struct options {
     enum options_command command;
     struct options_list arguments; /* files, codes, names */
@@ -51,16 +53,12 @@ struct options {
 #undef AGAIN
 };
 
-/* The nearest of `count` candidates, or NULL (compile_suggest() of the front end, or NULL in
- * tests). */
-typedef const char *options_suggest(const char *word, const char *const *candidates, size_t count);
+/* The command of that name. COMMAND_COUNT: there is none, which was said on stderr. */
+enum options_command options_find_command(const char *word);
 
-/* The command of that name. -1: there is none, which was said on stderr. */
-int options_find_command(const char *word, options_suggest *suggest);
-
-/* Fills `options`. Returns -1 to go on, or an exit status: help was printed, or the mistake was on
- * stderr. */
-int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest);
+/* Fills `options`. An exit status, if help was printed or a mistake was said on stderr;
+ * OPTIONS_FINE: the command can run. */
+int options_parse(struct options *options, int argc, char **argv);
 void options_release(struct options *options);
 
 /* "check": for messages. */

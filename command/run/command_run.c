@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/command_say.h"
 #include "command/python.h"
 
 #include "hand_over.h"
@@ -67,8 +68,8 @@ int command_build(struct command *c)
     if (!build(c, &result))
         return EXIT_ERRORS;
     if (c->options->verbose)
-        fprintf(stderr, "heddle: %u compiled, %s\n", result.compiled,
-                result.linked ? "linked" : "nothing to link");
+        command_say("%u compiled, %s", result.compiled,
+                    result.linked ? "linked" : "nothing to link");
     printf("%s\n%s\n", result.platform_so, result.tables);
     return EXIT_CLEAN;
 }
@@ -81,23 +82,28 @@ struct ended_run {
     int status;
 };
 
-/* Python's words on the file of each process that has written one; a process that failed before
- * has said why. `about`: NULL, or what the table is about. Returns the status of all so far. */
-static int print_each(const struct ended_run *run, const char *table, const char *path,
-                      const char *about, int status)
+/* A table that Python prints of the file of each process. */
+struct printed_table {
+    const char *name;
+    const char *path;    /* the file of the first process */
+    const char *beside;  /* NULL, or another file of the first process that the table needs */
+    const char *program; /* NULL, or the program that the table is about */
+};
+
+/* A process that failed before it wrote its file has said why. Returns the status of all so far. */
+static int print_each(const struct ended_run *run, const struct printed_table *table, int status)
 {
-    /* `about` is a file, one of each process: the series, or the profile if there is one. */
-    bool of_each = strcmp(table, "limits") == 0 || (about && strcmp(table, "counters") == 0);
     struct stat file;
     unsigned count = (unsigned)run->outcome->processes.count;
     for (unsigned i = 1; i <= (count ? count : 1); i++) {
-        const char *of_process = run_numbered_path(run->c, path, i, false);
+        const char *of_process = run_numbered_path(run->c, table->path, i, false);
         if (status != 0 && (stat(of_process, &file) != 0 || file.st_size == 0))
             continue;
         if (count > 1)
             fprintf(stderr, "process %u (%s)\n", i, run->outcome->processes.items[i - 1].name);
-        int printed = python_print(run->c, table, of_process, run->platform_so,
-                                   of_each ? run_numbered_path(run->c, about, i, false) : about);
+        const char *about =
+            table->beside ? run_numbered_path(run->c, table->beside, i, false) : table->program;
+        int printed = python_print(run->c, table->name, of_process, run->platform_so, about);
         status = status != 0 ? status : printed;
     }
     return status;
@@ -181,11 +187,17 @@ static int print_all(const struct ended_run *run, const struct handed *handed, c
     const char *stats = handed_value(handed, "stats");
     int status = run->status;
     if (o->report)
-        status = print_each(run, o->report, stats, beside_statistics(o, handed), status);
+        status = print_each(run,
+                            &(struct printed_table){.name = o->report,
+                                                    .path = stats,
+                                                    .beside = beside_statistics(o, handed)},
+                            status);
     if (is_sampled(o))
         print_samples(run, stats);
     if (profile)
-        status = print_each(run, "profile", profile, program, status);
+        status = print_each(
+            run, &(struct printed_table){.name = "profile", .path = profile, .program = program},
+            status);
     return status;
 }
 
@@ -225,7 +237,7 @@ int command_run(struct command *c)
         return EXIT_ERRORS;
     if (c->options->program) {
         if (!c->options->program[0]) {
-            fprintf(stderr, "heddle run: there is no program after '--'\n");
+            command_say("there is no program after '--'");
             return EXIT_USAGE;
         }
         program = run_find_program(c, c->options->program[0]);

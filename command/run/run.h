@@ -38,8 +38,9 @@ const char *run_find_program(struct command *c, const char *name);
  * platform. The first one's files have the names that options give, the others' those of
  * options_number_path(). */
 struct run_process {
-    const char *name;     /* the name of its program's file */
-    bool closed, partial; /* its files are written, or what was known when it was interrupted */
+    const char *name; /* the name of its program's file */
+    bool is_closed,
+        is_partial; /* its files are written, or what was known when it was interrupted */
 };
 
 struct run_outcome {

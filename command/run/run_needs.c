@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/command_say.h"
+
 #include "run.h"
 
 static const struct model_instance *find_leaf(const struct model *model, const char *type)
@@ -54,18 +56,16 @@ static long long missing_gpu(const char *list, uint32_t gpus)
 static bool accept_program(const struct options *o, const struct model_instance *driver)
 {
     if (!driver) {
-        fprintf(stderr,
-                "heddle run: this platform has no driver, so that no program can run on it: heddle "
-                "run %s\n",
-                o->arguments.items[0]);
+        command_say("this platform has no driver, so that no program can run on it: heddle run %s",
+                    o->arguments.items[0]);
         return false;
     }
     uint32_t gpus = count_connected(driver, "gpu");
     long long missing = o->unified ? missing_gpu(o->unified, gpus) : -1;
     if (missing < 0)
         return true;
-    fprintf(stderr, "heddle run: '--unified %s': there is no GPU %lld; the platform has %u\n",
-            o->unified, missing, gpus);
+    command_say("'--unified %s': there is no GPU %lld; the platform has %u", o->unified, missing,
+                gpus);
     return false;
 }
 
@@ -74,26 +74,24 @@ bool run_accepts(const struct model *model, const void *context)
     const struct options *o = context;
     const struct model_instance *driver = find_driver(model);
     if (o->record_instructions && !find_leaf(model, "trace_player")) {
-        fprintf(stderr, "heddle run: '--record instructions' records CUDA programs; programs of "
-                        "AMD run as fast as a recording would: run the program itself, or record "
-                        "its calls with '--record api'\n");
+        command_say(
+            "'--record instructions' records CUDA programs; programs of AMD run as fast as a "
+            "recording would: run the program itself, or record its calls with '--record api'");
         return false;
     }
     if (o->program)
         return accept_program(o, driver);
     if (o->play_sass && !find_leaf(model, "trace_player")) {
-        fprintf(stderr, "heddle run: '--play sass': this platform has no trace_player that could "
-                        "play it; rtx3070, h100 and others have one\n");
+        command_say("'--play sass': this platform has no trace_player that could play it; rtx3070, "
+                    "h100 and others have one");
         return false;
     }
     bool is_driven =
         driver && (count_connected(driver, "calls") == 0 || count_connected(driver, "host") > 0);
     if (o->play_sass || o->play_api || !is_driven || find_leaf(model, "trace_cpu"))
         return true;
-    fprintf(stderr,
-            "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "
-            "ARGS...%s\n",
-            o->arguments.items[0],
-            find_leaf(model, "trace_player") ? "; or traces: --play sass=LIST" : "");
+    command_say("this platform's driver needs a program: heddle run %s -- PROGRAM ARGS...%s",
+                o->arguments.items[0],
+                find_leaf(model, "trace_player") ? "; or traces: --play sass=LIST" : "");
     return false;
 }

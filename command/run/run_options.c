@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "command/command_say.h"
 #include "components/sampling/sampling_options.h"
 #include "dsl/quantity.h"
 #include "runtime/engine/options.h"
@@ -68,10 +69,9 @@ static bool parse_window(const struct options *o, struct handed *handed)
     if (!dots || !parse_time(text, (size_t)(dots - text), 0, &from_ps)
         || !parse_time(dots + 2, strlen(dots + 2), UINT64_MAX, &to_ps) || from_ps >= to_ps
         || (dots == text && !dots[2])) {
-        fprintf(stderr,
-                "heddle run: '--record-window %s': it is two times, the earlier one first, as in "
-                "2us..5us; one of them may be left out\n",
-                text);
+        command_say("'--record-window %s': it is two times, the earlier one first, as in 2us..5us; "
+                    "one of them may be left out",
+                    text);
         return false;
     }
     hand_over(handed, "record-window", '=',
@@ -98,13 +98,12 @@ static bool hand_over_time(struct handed *handed, const char *text, const char *
 
 static bool parse_interval(const struct options *o, struct handed *handed)
 {
-    bool good = !o->every || hand_over_time(handed, o->every, "every-ps", "every-cycles");
-    if (!good)
-        fprintf(stderr,
-                "heddle run: '--every %s': it is a time with its unit (10us) or a number of cycles "
-                "of the fastest clock (1000cy), above 0\n",
-                o->every);
-    return good;
+    bool ok = !o->every || hand_over_time(handed, o->every, "every-ps", "every-cycles");
+    if (!ok)
+        command_say("'--every %s': it is a time with its unit (10us) or a number of cycles of the "
+                    "fastest clock (1000cy), above 0",
+                    o->every);
+    return ok;
 }
 
 /* One kernel, as --kernels names it. */
@@ -112,15 +111,14 @@ static bool check_kernel(const char *text, const char *kernel)
 {
     struct sampling sampling;
     char mistake[512];
-    bool good = *kernel && !strchr(kernel, ',')
-                && sampling_parse(kernel, NULL, &sampling, mistake, sizeof mistake)
-                && !sampling.automatic;
-    if (!good)
-        fprintf(stderr,
-                "heddle run: '--checkpoint-at %s': behind kernel: comes the number of a launch, "
-                "from 1, or the name of a kernel\n",
-                text);
-    return good;
+    bool ok = *kernel && !strchr(kernel, ',')
+              && sampling_parse(kernel, NULL, &sampling, mistake, sizeof mistake)
+              && !sampling.automatic;
+    if (!ok)
+        command_say("'--checkpoint-at %s': behind kernel: comes the number of a launch, from 1, or "
+                    "the name of a kernel",
+                    text);
+    return ok;
 }
 
 /* "5000" or "5000cy": a cycle of the fastest clock; "25us": a time; "kernel:3", "kernel:NAME": the
@@ -135,13 +133,12 @@ static bool parse_when(const struct options *o, struct handed *handed)
         hand_over(handed, "checkpoint-kernel", '=', text + sizeof kernel - 1);
         return check_kernel(text, text + sizeof kernel - 1);
     }
-    bool good = hand_over_time(handed, text, "checkpoint-ps", "checkpoint-cycle");
-    if (!good)
-        fprintf(stderr,
-                "heddle run: '--checkpoint-at %s': it is a cycle of the fastest clock (5000), a "
-                "time with its unit (25us), above 0, or a kernel (kernel:NAME, kernel:3)\n",
-                text);
-    return good;
+    bool ok = hand_over_time(handed, text, "checkpoint-ps", "checkpoint-cycle");
+    if (!ok)
+        command_say("'--checkpoint-at %s': it is a cycle of the fastest clock (5000), a time with "
+                    "its unit (25us), above 0, or a kernel (kernel:NAME, kernel:3)",
+                    text);
+    return ok;
 }
 
 /* ---- reports, sampling and profiles ---- */
@@ -163,10 +160,8 @@ static bool parse_profile(const struct options *o, struct handed *handed)
     if (o->profile && (strcmp(o->profile, "memory") == 0 || strcmp(o->profile, "blocks") == 0))
         hand_over(handed, "profile", '=', o->profile);
     else if (o->profile && !run_profiles_instructions(o)) {
-        fprintf(stderr,
-                "heddle run: '--profile %s': it is blocks, memory, instructions or "
-                "instructions=FILE\n",
-                o->profile);
+        command_say("'--profile %s': it is blocks, memory, instructions or instructions=FILE",
+                    o->profile);
         return false;
     }
     return true;
@@ -179,7 +174,7 @@ static bool parse_sampling(const struct options *o, struct sampling *sampling)
     if (sampling_parse(kernels, o->warmup, sampling, mistake, sizeof mistake)
         && sampling_parse_error(o->error, sampling, mistake, sizeof mistake))
         return true;
-    fprintf(stderr, "heddle run: %s\n", mistake);
+    command_say("%s", mistake);
     return false;
 }
 
@@ -205,8 +200,7 @@ static bool parse_order(const struct options *o, struct handed *handed)
         if (errno == 0 && *end == '\0')
             return true;
     }
-    fprintf(stderr, "heddle run: '--tick-order %s': it is ascending, descending or random:SEED\n",
-            text);
+    command_say("'--tick-order %s': it is ascending, descending or random:SEED", text);
     return false;
 }
 
@@ -218,16 +212,14 @@ static bool check_unified(const struct options *o)
         return true;
     size_t length = strlen(text), digits = strspn(text, "0123456789,");
     if (digits < length || text[0] == ',' || text[length - 1] == ',' || strstr(text, ",,")) {
-        fprintf(stderr, "heddle run: '--unified %s': it is a list of GPU numbers such as 0,1,2,3\n",
-                text);
+        command_say("'--unified %s': it is a list of GPU numbers such as 0,1,2,3", text);
         return false;
     }
     for (const char *at = text, *end; *at; at = *end ? end + 1 : end) {
         end = at + strcspn(at, ",");
         for (const char *before = text; before < at; before += strcspn(before, ",") + 1)
             if (strtoull(before, NULL, 10) == strtoull(at, NULL, 10)) {
-                fprintf(stderr, "heddle run: '--unified %s': GPU %.*s is named twice\n", text,
-                        (int)(end - at), at);
+                command_say("'--unified %s': GPU %.*s is named twice", text, (int)(end - at), at);
                 return false;
             }
     }
@@ -238,7 +230,7 @@ static bool check_unified(const struct options *o)
 static bool check_watch(const struct options *o)
 {
     if (o->watch.count > PLATFORM_LINES) {
-        fprintf(stderr, "heddle run: at most %d lines can be watched\n", PLATFORM_LINES);
+        command_say("at most %d lines can be watched", PLATFORM_LINES);
         return false;
     }
     for (size_t i = 0; i < o->watch.count; i++) {
@@ -248,7 +240,7 @@ static bool check_watch(const struct options *o)
         if (text[0] >= '0' && text[0] <= '9')
             strtoull(text, &end, 0);
         if (!end || *end || errno) {
-            fprintf(stderr, "heddle run: '--watch %s': it is an address, as in 0x1240\n", text);
+            command_say("'--watch %s': it is an address, as in 0x1240", text);
             return false;
         }
     }
@@ -266,7 +258,7 @@ static bool check_names(const struct options *o)
     for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
         for (size_t k = 0; k < lists[i].list->count; k++)
             if (strchr(lists[i].list->items[k], '\n')) {
-                fprintf(stderr, "heddle run: '%s' needs a name\n", lists[i].option);
+                command_say("'%s' needs a name", lists[i].option);
                 return false;
             }
     return true;
@@ -310,9 +302,9 @@ int run_options(struct command *c, struct handed *handed)
     hand_over(handed, "progress", ':', draws ? "line" : o->progress);
     if (o->progress && strcmp(o->progress, "auto") == 0 && !draws)
         hand_over(handed, "progress", ':', "none");
-    bool good = parse_sampling(o, &sampling) && parse_profile(o, handed)
-                && run_keeps_rules(o, &sampling) && parse_window(o, handed)
-                && parse_interval(o, handed) && parse_order(o, handed) && parse_when(o, handed)
-                && check_unified(o) && check_watch(o) && check_names(o);
-    return good ? -1 : EXIT_USAGE;
+    bool ok = parse_sampling(o, &sampling) && parse_profile(o, handed)
+              && run_keeps_rules(o, &sampling) && parse_window(o, handed)
+              && parse_interval(o, handed) && parse_order(o, handed) && parse_when(o, handed)
+              && check_unified(o) && check_watch(o) && check_names(o);
+    return ok ? -1 : EXIT_USAGE;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "command/command_say.h"
 #include "runtime/engine/rank.h"
 
 #include "hand_over.h"
@@ -28,11 +29,10 @@ static bool is_about_output(const char *key)
 static int repeat(struct command *c, const struct build_result *built, const struct handed *handed,
                   const struct platform_lines *suspects)
 {
-    struct handed again = {.region = c->region};
+    struct handed second = {.region = c->region};
     const char *lines = NULL;
     if (getenv(RANK_ENVIRONMENT)) {
-        fprintf(stderr, "heddle: to see the messages about the line, run it again without mpirun, "
-                        "with");
+        command_say_begin("to see the messages about the line, run it again without mpirun, with");
         for (uint32_t i = 0; i < suspects->count; i++)
             fprintf(stderr, " --watch 0x%llx", (unsigned long long)suspects->address[i]);
         fputc('\n', stderr);
@@ -41,18 +41,18 @@ static int repeat(struct command *c, const struct build_result *built, const str
     for (size_t i = 0; i < handed->pairs.count; i++) {
         const struct handed_pair *pair = &handed->pairs.items[i];
         if (pair->sign != '>' && !is_about_output(pair->key))
-            hand_over(&again, pair->key, pair->sign, pair->value);
+            hand_over(&second, pair->key, pair->sign, pair->value);
     }
     for (uint32_t i = 0; i < suspects->count; i++)
         lines = region_printf(c->region, "%s%s0x%llx", lines ? lines : "", lines ? "\n" : "",
                               (unsigned long long)suspects->address[i]);
-    hand_over(&again, "watch", '=', lines);
-    hand_over_number(&again, "watch-from", suspects->since_ps);
-    fprintf(stderr, "heddle: the messages about the line at");
+    hand_over(&second, "watch", '=', lines);
+    hand_over_number(&second, "watch-from", suspects->since_ps);
+    command_say_begin("the messages about the line at");
     for (uint32_t i = 0; i < suspects->count; i++)
         fprintf(stderr, "%s 0x%llx", i ? " =" : "", (unsigned long long)suspects->address[i]);
     fprintf(stderr, " from %llu ps on:\n", (unsigned long long)suspects->since_ps);
-    return run_platform(c, built, &again);
+    return run_platform(c, built, &second);
 }
 
 const struct heddle_platform *run_open_built(struct command *c, const struct build_result *built,
@@ -68,7 +68,7 @@ const struct heddle_platform *run_open_built(struct command *c, const struct bui
     const struct heddle_platform *platform = open_platform ? open_platform(PLATFORM_ABI) : NULL;
     if (!platform) {
         const char *why = *library ? "it is of another version of heddle" : dlerror();
-        fprintf(stderr, "heddle run: cannot open '%s': %s\n", built->platform_so, why);
+        command_say("cannot open '%s': %s", built->platform_so, why);
     }
     return platform;
 }
@@ -83,7 +83,7 @@ static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 static struct sigaction actions_before[NUMBERS];
 
 /* The first one ends the run, which then writes what is known; the second one ends the process. */
-static void take_signal(int number)
+static void on_signal(int number)
 {
     if (interrupted || !running) {
         for (size_t i = 0; i < NUMBERS; i++)
@@ -99,7 +99,7 @@ static void take_signal(int number)
 /* Signals that the user has chosen to ignore stay ignored (nohup). */
 static void handle_signals(void)
 {
-    struct sigaction action = {.sa_handler = take_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     static bool handled;
     for (size_t i = 0; i < NUMBERS && !handled; i++)
         if (sigaction(numbers[i], NULL, &actions_before[i]) == 0
@@ -111,8 +111,7 @@ static void handle_signals(void)
 /* Whenever it came: the signal is what ended the run, or would have. */
 static int end_interrupted(void)
 {
-    fprintf(stderr, "heddle: interrupted by signal %d (%s)\n", (int)interrupted,
-            strsignal(interrupted));
+    command_say("interrupted by signal %d (%s)", (int)interrupted, strsignal(interrupted));
     return EXIT_SIGNALLED + interrupted;
 }
 
@@ -143,30 +142,23 @@ int run_platform(struct command *c, const struct build_result *built, const stru
     bool plays = platform->has(TRACE_PLAYER);
     if (plays
         && (c->options->unified || run_is_functional(c->options) || run_is_sampled(c->options))) {
-        fprintf(
-            stderr,
-            "heddle run: this platform plays traces itself, without '--unified' and '--mode'\n");
+        command_say("this platform plays traces itself, without '--unified' and '--mode'");
         return EXIT_USAGE;
     }
     if (plays && !c->options->play_api) {
-        fprintf(stderr,
-                "heddle run: this platform plays traces of API calls: heddle run %s --play api="
-                "DIR\n",
-                file);
+        command_say("this platform plays traces of API calls: heddle run %s --play api=DIR", file);
         return EXIT_USAGE;
     }
     if (c->options->play_sass && !platform->has(SASS_PLAYER)) {
-        fprintf(stderr, "heddle: '--play sass': this platform has no trace_player that could play "
-                        "it; rtx3070, h100 and others have one\n");
+        command_say("'--play sass': this platform has no trace_player that could play it; rtx3070, "
+                    "h100 and others have one");
         return EXIT_UNABLE;
     }
     if (!platform->start(handed_text(handed)))
         return EXIT_UNABLE;
     if (platform->driver()) {
-        fprintf(stderr,
-                "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "
-                "ARGS...%s\n",
-                file, platform->has(SASS_PLAYER) ? "; or traces: --play sass=LIST" : "");
+        command_say("this platform's driver needs a program: heddle run %s -- PROGRAM ARGS...%s",
+                    file, platform->has(SASS_PLAYER) ? "; or traces: --play sass=LIST" : "");
         return EXIT_USAGE;
     }
     running = platform;

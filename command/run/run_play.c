@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "command/command_say.h"
+
 #include "run.h"
 
 #define API_PLAYER "heddle-play-api"
@@ -11,15 +13,14 @@ int run_play_api(struct command *c, const char **program, char ***arguments)
 {
     const struct options *o = c->options;
     if (!c->toolkit.hip_folder) {
-        fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5, which plays "
-                        "traces of API calls\n");
+        command_say("this installation has no libamdhip64.so.5, which plays traces of API calls");
         return EXIT_ERRORS;
     }
     if (!command_api_trace_check(c, o->play_api))
         return EXIT_ERRORS;
     *program = region_printf(c->region, "%s/" API_PLAYER, c->toolkit.hip_folder);
     if (access(*program, X_OK) != 0) {
-        fprintf(stderr, "heddle run: cannot find the player of API traces, '%s'\n", *program);
+        command_say("cannot find the player of API traces, '%s'", *program);
         return EXIT_ERRORS;
     }
     char **list = region_take(c->region, (o->module.count + 3) * sizeof *list);

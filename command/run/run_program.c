@@ -15,6 +15,7 @@
 
 #include "base/path_search.h"
 #include "codegen/build/cache.h"
+#include "command/command_say.h"
 #include "command/options/options_table.h"
 #include "command/supervise.h"
 #include "runtime/engine/options.h"
@@ -31,18 +32,17 @@ const char *run_find_program(struct command *c, const char *name)
     char path[PATH_MAX];
     if (strchr(name, '/')) {
         if (stat(name, &status) != 0)
-            fprintf(stderr, "heddle run: cannot find the program '%s': %s\n", name,
-                    strerror(errno));
+            command_say("cannot find the program '%s': %s", name, strerror(errno));
         else if (!S_ISREG(status.st_mode) || access(name, X_OK) != 0)
-            fprintf(stderr, "heddle run: '%s' is not a program: it is %s\n", name,
-                    S_ISDIR(status.st_mode) ? "a folder" : "not executable");
+            command_say("'%s' is not a program: it is %s", name,
+                        S_ISDIR(status.st_mode) ? "a folder" : "not executable");
         else
             return name;
         return NULL;
     }
     if (path_search(name, path, sizeof path))
         return region_strdup(c->region, path);
-    fprintf(stderr, "heddle run: cannot find the program '%s' on the PATH\n", name);
+    command_say("cannot find the program '%s' on the PATH", name);
     if (access(name, X_OK) == 0)
         fprintf(stderr, "help: for the file in this folder write './%s'\n", name);
     return NULL;
@@ -175,7 +175,8 @@ static void read_outcome(struct command *c, int ledger, struct run_outcome *outc
         else if (line.kind == RUN_LEDGER_STATUS)
             outcome->status = outcome->status ? outcome->status : line.status;
         else if (p)
-            p->closed = line.kind == RUN_LEDGER_DONE, p->partial = line.kind == RUN_LEDGER_PARTIAL;
+            p->is_closed = line.kind == RUN_LEDGER_DONE,
+            p->is_partial = line.kind == RUN_LEDGER_PARTIAL;
     }
 }
 
@@ -212,22 +213,22 @@ static int report_missing(const struct options *o, const struct run_outcome *out
     if (!output)
         return status;
     if (!outcome->processes.count) {
-        fprintf(stderr, "heddle: nothing was written to '%s': no process of '%s' has used %s%s\n",
-                output, program, used_by(o),
-                is_static(program) ? "; it is linked statically: if there is a HIP library in it, "
-                                     "heddle's cannot take its place"
-                                   : "");
+        command_say("nothing was written to '%s': no process of '%s' has used %s%s", output,
+                    program, used_by(o),
+                    is_static(program)
+                        ? "; it is linked statically: if there is a HIP library in it, "
+                          "heddle's cannot take its place"
+                        : "");
         status = EXIT_MISSED;
     }
     for (unsigned i = 0; i < outcome->processes.count; i++) {
         const struct run_process *p = &outcome->processes.items[i];
-        if (p->closed)
+        if (p->is_closed)
             continue;
-        if (!p->partial && !outcome->status)
-            fprintf(stderr,
-                    "heddle: nothing was written to '%s' for '%s' (process %u), which did not come "
-                    "to its end: it was ended by a signal, by _exit(), or by exec\n",
-                    output, p->name, i + 1);
+        if (!p->is_partial && !outcome->status)
+            command_say("nothing was written to '%s' for '%s' (process %u), which did not come to "
+                        "its end: it was ended by a signal, by _exit(), or by exec",
+                        output, p->name, i + 1);
         status = EXIT_MISSED;
     }
     return status;
@@ -237,38 +238,35 @@ static void report_processes(struct command *c, const struct run_outcome *outcom
 {
     const char *output = first_output(c->options);
     if (output && outcome->processes.count > 1)
-        fprintf(stderr,
-                "heddle: %u processes have used %s; files of process 2 and later have "
-                "'.process2' and so on in their names\n",
-                (unsigned)outcome->processes.count, used_by(c->options));
+        command_say("%u processes have used %s; files of process 2 and later have '.process2' and "
+                    "so on in their names",
+                    (unsigned)outcome->processes.count, used_by(c->options));
 }
 
 int run_program(struct command *c, const struct build_result *built, const struct handed *handed,
                 const char *program, char **arguments, struct run_outcome *outcome)
 {
     if (!c->toolkit.hip_folder && !run_uses_rocm(c->options)) {
-        fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5\n");
+        command_say("this installation has no libamdhip64.so.5");
         return EXIT_ERRORS;
     }
     if (has_cuda_inside(program)) {
-        fprintf(stderr,
-                "heddle run: CUDA's runtime library is linked into '%s', and heddle's cannot take "
-                "its place: link it as a shared library (nvcc: -cudart shared; CMake: "
-                "CUDA_RUNTIME_LIBRARY Shared; clang: -lcudart)\n",
-                program);
+        command_say("CUDA's runtime library is linked into '%s', and heddle's cannot take its "
+                    "place: link it as a shared library (nvcc: -cudart shared; CMake: "
+                    "CUDA_RUNTIME_LIBRARY Shared; clang: -lcudart)",
+                    program);
         return EXIT_ERRORS;
     }
     if (lacks_opencl(c, program)) {
-        fprintf(stderr,
-                "heddle run: '%s' uses OpenCL, and this heddle was built without its OpenCL "
-                "library, so the program would run on another platform: install "
-                "ocl-icd-opencl-dev and build again\n",
-                program);
+        command_say(
+            "'%s' uses OpenCL, and this heddle was built without its OpenCL library, so the "
+            "program would run on another platform: install ocl-icd-opencl-dev and build again",
+            program);
         return EXIT_ERRORS;
     }
     int ledger = run_ledger_begin();
     if (ledger < 0) {
-        fprintf(stderr, "heddle run: cannot make a file in memory: %s\n", strerror(errno));
+        command_say("cannot make a file in memory: %s", strerror(errno));
         return EXIT_ERRORS;
     }
     set_environment(c, built, handed, program);

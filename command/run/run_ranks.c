@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "command/command.h"
+#include "command/command_say.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_transport.h"
 #include "runtime/link/rank_placement.h"
@@ -75,10 +76,8 @@ static bool can_share(const struct options *o, unsigned number)
     for (size_t i = 0; i < ARRAY_COUNT(refused); i++)
         if (refused[i].given) {
             if (number == 0)
-                fprintf(stderr,
-                        "heddle run: '%s' cannot be used with several ranks: %s; run it without "
-                        "mpirun\n",
-                        refused[i].option, refused[i].why);
+                command_say("'%s' cannot be used with several ranks: %s; run it without mpirun",
+                            refused[i].option, refused[i].why);
             return false;
         }
     return true;
@@ -90,10 +89,8 @@ bool run_ranks_takes_part(struct run_ranks *launched, const struct options *opti
         return true;
     if (launched->number > 0)
         return false;
-    fprintf(stderr,
-            "heddle run: note: functional mode uses one process; rank 0 runs the program, the "
-            "other %u end\n",
-            launched->count - 1);
+    command_say("note: functional mode uses one process; rank 0 runs the program, the other %u end",
+                launched->count - 1);
     launched->count = 1;
     return true;
 }
@@ -101,7 +98,7 @@ bool run_ranks_takes_part(struct run_ranks *launched, const struct options *opti
 bool run_ranks_announce(struct command *c, const struct run_ranks *launched)
 {
     if (launched->count == 1 && c->options->place)
-        fprintf(stderr, "heddle run: '--place' is for several ranks: mpirun -n N heddle run ...\n");
+        command_say("'--place' is for several ranks: mpirun -n N heddle run ...");
     if (launched->count == 1)
         return !c->options->place;
     if (!can_share(c->options, launched->number))
@@ -119,11 +116,10 @@ bool run_ranks_announce(struct command *c, const struct run_ranks *launched)
         return true;
     }
     /* Each rank may run a heddle of its own. */
-    fprintf(stderr,
-            "heddle run: mpirun has started %u ranks, but the heddle of rank %u was built without "
-            "the MPI of %s; install its development package there and build again (./dev build "
-            "finds it), or run without mpirun\n",
-            launched->count, launched->number, launched->library);
+    command_say("mpirun has started %u ranks, but the heddle of rank %u was built without the MPI "
+                "of %s; install its development package there and build again (./dev build finds "
+                "it), or run without mpirun",
+                launched->count, launched->number, launched->library);
     return false;
 }
 
@@ -144,7 +140,7 @@ int run_ranks_outcome(const struct run_outcome *outcome, const char *program, in
 {
     const struct run_process *first = outcome->processes.count ? outcome->processes.items : NULL;
     char untaken;
-    if (!status && !(first && (first->closed || first->partial))) {
+    if (!status && !(first && (first->is_closed || first->is_partial))) {
         fprintf(stderr,
                 first ? "heddle: '%s' ended without an end of its simulation; the other ranks are "
                         "ended\n"
@@ -158,7 +154,7 @@ int run_ranks_outcome(const struct run_outcome *outcome, const char *program, in
 }
 
 /* Rank 0 decides what an interruption does. Should that never tell us, this process ends. */
-static void take_signal(int number)
+static void on_signal(int number)
 {
     (void)number;
     alarm(PATIENCE_S);
@@ -181,6 +177,6 @@ int run_ranks_serve(struct command *c, const struct build_result *built,
         return EXIT_UNABLE;
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
-        signal(numbers[i], take_signal);
+        signal(numbers[i], on_signal);
     return platform->run();
 }

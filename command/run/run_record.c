@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/command_say.h"
 #include "components/traces/api_trace/api_trace.h"
 #include "runtime/engine/options.h"
 
@@ -33,9 +34,8 @@ bool run_recording_allowed(const struct options *o)
     for (size_t i = 0; i < RUN_RECORDINGS; i++) {
         const char *folder = recording_folder(o, i);
         if (folder && lstat(folder, &status) == 0) {
-            fprintf(stderr,
-                    "heddle run: '%s=%s': this exists already; a recording is a new folder\n",
-                    recording_kinds[i].option, folder);
+            command_say("'%s=%s': this exists already; a recording is a new folder",
+                        recording_kinds[i].option, folder);
             return false;
         }
     }
@@ -67,8 +67,8 @@ static bool begin_one(struct command *c, size_t kind, struct run_recording *reco
     memcpy(part + size, ".part-XXXXXX", sizeof ".part-XXXXXX");
     char full[PATH_MAX];
     if (!mkdtemp(part) || chmod(part, 0755) != 0 || !realpath(part, full)) {
-        fprintf(stderr, "heddle run: '%s %s': cannot make a folder there: %s\n",
-                recording_kinds[kind].option, folder, strerror(errno));
+        command_say("'%s %s': cannot make a folder there: %s", recording_kinds[kind].option, folder,
+                    strerror(errno));
         return false;
     }
     recording->folder[kind] = folder;
@@ -104,16 +104,15 @@ static int end_one(struct command *c, const struct run_recording *recording, siz
     const char *trace = region_printf(c->region, "%s/%s", part, list);
     bool complete = access(trace, F_OK) == 0;
     if (complete && rename(part, folder) == 0) {
-        fprintf(stderr, "heddle: recorded in '%s'\n", folder);
+        command_say("recorded in '%s'", folder);
         return status;
     }
     if (complete)
-        fprintf(stderr, "heddle: cannot rename the recording to '%s': %s\n", folder,
-                strerror(errno));
+        command_say("cannot rename the recording to '%s': %s", folder, strerror(errno));
     else
-        fprintf(stderr, "heddle: nothing is recorded: the program %s\n",
-                status == 0 ? "has not used HIP to its end, or cannot be recorded"
-                            : "did not come to a good end");
+        command_say("nothing is recorded: the program %s",
+                    status == 0 ? "has not used HIP to its end, or cannot be recorded"
+                                : "did not come to a good end");
     remove_folder(c, part);
     return status != 0 ? status : EXIT_ERRORS;
 }

@@ -17,6 +17,7 @@
 
 #include "codegen/emit/emit.h"
 #include "codegen/views/view.h"
+#include "command/command_say.h"
 #include "command/supervise.h"
 #include "runtime/engine/options.h"
 
@@ -64,8 +65,7 @@ static bool make_folder(struct command *c)
                                is_server(c) ? RUN_ROCM_SERVERS : "heddle-rocm-");
     folder = mkdtemp(path);
     if (!folder)
-        fprintf(stderr, "heddle run: cannot create a folder in '%s': %s\n", within,
-                strerror(errno));
+        command_say("cannot create a folder in '%s': %s", within, strerror(errno));
     return folder != NULL;
 }
 
@@ -105,7 +105,7 @@ bool run_rocm_begin(struct command *c)
     if (!run_has_server(c->options))
         return true;
     if (!c->toolkit.kfd_library) {
-        fprintf(stderr, "heddle run: this installation has no libheddle_kfd.so\n");
+        command_say("this installation has no libheddle_kfd.so");
         return false;
     }
     if (!run_uses_rocm(c->options))
@@ -116,7 +116,7 @@ bool run_rocm_begin(struct command *c)
     bool ok = model && make_folder(c) && view_topology(model, &files, true, &error);
     compile_close(compilation);
     if (error.text[0])
-        fprintf(stderr, "heddle run: '--stack rocm': %s\n", error.text);
+        command_say("'--stack rocm': %s", error.text);
     if (!ok)
         run_rocm_end();
     return ok;
@@ -165,7 +165,7 @@ static bool start_server(struct command *c, int listener)
     fcntl(listener, F_SETFD, 0);
     unsetenv("LD_PRELOAD");
     printf("%s\n", folder);
-    fprintf(stderr, "heddle: programs join by: heddle join %s -- PROGRAM\n", folder);
+    command_say("programs join by: heddle join %s -- PROGRAM", folder);
     return true;
 }
 
@@ -181,7 +181,7 @@ __attribute__((noreturn)) static void be_simulator(struct command *c, const char
     fcntl(control, F_SETFD, 0);
     unsetenv("LD_PRELOAD");
     execv(path, words);
-    fprintf(stderr, "heddle run: cannot start '%s': %s\n", path, strerror(errno));
+    command_say("cannot start '%s': %s", path, strerror(errno));
     _exit(127);
 }
 
@@ -189,12 +189,10 @@ bool run_rocm_start(struct command *c, struct supervise *supervise)
 {
     const char *path = server_path(c);
     int listener = open_socket(), control[2];
-    if (c->options->kfd_version)
-        setenv("HEDDLE_KFD_VERSION", c->options->kfd_version, 1);
     if (listener >= 0 && is_server(c))
         return start_server(c, listener);
     if (listener < 0 || pipe2(control, O_CLOEXEC) != 0) {
-        fprintf(stderr, "heddle run: cannot make a socket in '%s': %s\n", folder, strerror(errno));
+        command_say("cannot make a socket in '%s': %s", folder, strerror(errno));
         return false;
     }
     fflush(NULL);
@@ -206,7 +204,7 @@ bool run_rocm_start(struct command *c, struct supervise *supervise)
     supervise->simulator = pid;
     supervise->control = control[1];
     if (pid < 0)
-        fprintf(stderr, "heddle run: cannot start '%s': %s\n", path, strerror(errno));
+        command_say("cannot start '%s': %s", path, strerror(errno));
     if (pid > 0)
         run_rocm_set_environment(c, folder);
     return pid > 0;
@@ -243,6 +241,6 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 void run_rocm_end(void)
 {
     if (folder && nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0)
-        fprintf(stderr, "heddle run: cannot remove the folder '%s': %s\n", folder, strerror(errno));
+        command_say("cannot remove the folder '%s': %s", folder, strerror(errno));
     folder = NULL;
 }

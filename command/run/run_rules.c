@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "command/command_say.h"
 #include "components/sampling/sampling_options.h"
 
 #include "run.h"
@@ -19,7 +20,7 @@ static bool keeps_rules(const struct rule *rules, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (rules[i].broken) {
-            fprintf(stderr, "heddle run: '%s' %s\n", rules[i].option, rules[i].text);
+            command_say("'%s' %s", rules[i].option, rules[i].text);
             return false;
         }
     return true;
@@ -82,10 +83,9 @@ static bool keeps_sampled(const struct options *o)
     for (size_t i = 0; run_is_sampled(o) && i < ARRAY_COUNT(refused); i++) {
         if (!refused[i].given)
             continue;
-        fprintf(stderr,
-                "heddle run: '--mode sampled' chooses itself what is simulated, and goes on for a "
-                "whole run of a program; leave out '%s'\n",
-                refused[i].name);
+        command_say("'--mode sampled' chooses itself what is simulated, and goes on for a whole "
+                    "run of a program; leave out '%s'",
+                    refused[i].name);
         return false;
     }
     return true;

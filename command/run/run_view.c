@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "command/command_say.h"
 #include "command/python.h"
 #include "runtime/engine/status_page.h"
 
@@ -20,7 +21,7 @@ static struct {
 
 static bool fail(void)
 {
-    fprintf(stderr, "heddle run: '--view': %s\n", strerror(errno));
+    command_say("'--view': %s", strerror(errno));
     return false;
 }
 

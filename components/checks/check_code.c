@@ -103,7 +103,7 @@ static void find_bytes(struct code *code, uint64_t size, const Elf64_Ehdr *head)
 void check_code(uint64_t address, const void *bytes, uint64_t size)
 {
     Elf64_Ehdr head;
-    if (!finding_wanted_any() || !read_head(bytes, size, &head))
+    if (!finding_any_is_wanted() || !read_head(bytes, size, &head))
         return;
     uint8_t *copy = grow_memory(NULL, size, "checks");
     memcpy(copy, bytes, size);
@@ -134,7 +134,7 @@ void check_host_code(uint64_t address, const char *path)
 
 void check_constant(uint64_t address, uint64_t size)
 {
-    if (finding_wanted_any())
+    if (finding_any_is_wanted())
         add_range(address, address + size, "a variable in constant memory", address);
 }
 

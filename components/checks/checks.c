@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "base/number.h"
+#include "base/number_pool.h"
 #include "components/checks/debugger/debugger.h"
 #include "components/memory/page_table/program_table.h"
 #include "runtime/engine/bug.h"
@@ -38,23 +39,22 @@ static unsigned active_count;
 static struct unit_waves *units;
 static size_t unit_capacity;
 static struct check_wave *waves; /* by slot */
-static uint32_t *free_slots, free_count, used_slots;
-static size_t wave_capacity, free_capacity;
+static struct number_pool wave_slots;
+static size_t wave_capacity;
 static struct check_group *groups;
-static uint32_t *free_groups, free_group_count, used_groups;
-static size_t group_capacity, free_group_capacity;
+static struct number_pool group_slots;
+static size_t group_capacity;
+static uint32_t current_group; /* whose wavefronts begin */
 
 /* ---- wavefronts ---- */
 
-static uint32_t slot_take(void)
+static uint32_t wave_slot_acquire(void)
 {
-    if (free_count)
-        return free_slots[--free_count];
-    if (used_slots == CHECK_SLOTS)
+    uint32_t slot = number_pool_acquire(&wave_slots, "checks");
+    if (slot == CHECK_SLOTS)
         die("--check: more than %d wavefronts at a time; check on a smaller platform", CHECK_SLOTS);
-    grow_slots(waves, used_slots, wave_capacity, "checks");
-    grow_slots(free_slots, used_slots, free_capacity, "checks");
-    return used_slots++;
+    grow_slots(waves, slot, wave_capacity, "checks");
+    return slot;
 }
 
 static uint32_t *slot_of(uint32_t unit, uint32_t wave)
@@ -64,18 +64,18 @@ static uint32_t *slot_of(uint32_t unit, uint32_t wave)
     return &u->slot[wave];
 }
 
-static struct check_group *group_take(const struct observed_wavefront *what)
+/* A slot with the work-group of its first wavefront. */
+static uint32_t group_begin(const struct observed_wavefront *first)
 {
-    const struct work_placement *p = what->placement;
-    grow_slots(groups, used_groups, group_capacity, "checks");
-    grow_slots(free_groups, used_groups, free_group_capacity, "checks");
-    uint32_t slot = free_group_count ? free_groups[--free_group_count] : used_groups++;
+    const struct work_placement *p = first->placement;
+    uint32_t slot = number_pool_acquire(&group_slots, "checks");
+    grow_slots(groups, slot, group_capacity, "checks");
     struct check_group *g = &groups[slot];
     *g = (struct check_group){.who = {.executor = &check_wavefronts,
-                                      .program = what->program,
-                                      .kernel = program_kernel_name(what->program, what->kernel),
-                                      .launch = (uint64_t)what->dispatch + 1,
-                                      .gpu = what->gpu,
+                                      .program = first->program,
+                                      .kernel = program_kernel_name(first->program, first->kernel),
+                                      .launch = (uint64_t)first->dispatch + 1,
+                                      .gpu = first->gpu,
                                       .pid = p->pid},
                               .waves = p->wavefronts,
                               .scratch_bytes = p->scratch_bytes_per_wavefront,
@@ -84,24 +84,23 @@ static struct check_group *group_take(const struct observed_wavefront *what)
         g->scratch = p->scratch + (uint64_t)p->scratch_wavefront * g->scratch_bytes;
         g->scratch_end = g->scratch + (uint64_t)p->wavefronts * g->scratch_bytes;
     }
-    memcpy(g->who.group, what->group, sizeof g->who.group);
-    return g;
+    memcpy(g->who.group, first->group, sizeof g->who.group);
+    return slot;
 }
 
 /* The wavefronts of a work-group begin in their order, and no others between them. */
-static void begin_wave(uint32_t unit, uint32_t wave, const struct observed_wavefront *what)
+static void begin_wave(uint32_t unit, uint32_t wave, const struct observed_wavefront *observed)
 {
-    static uint32_t current;
-    uint32_t slot = slot_take();
-    if (what->number == 0)
-        current = (uint32_t)(group_take(what) - groups);
+    uint32_t slot = wave_slot_acquire();
+    if (observed->number == 0)
+        current_group = group_begin(observed);
     *slot_of(unit, wave) = slot + 1;
-    groups[current].wave[what->number] = slot;
-    waves[slot] = (struct check_wave){.observed = *what,
+    groups[current_group].wave[observed->number] = slot;
+    waves[slot] = (struct check_wave){.observed = *observed,
                                       .slot = slot,
-                                      .group = current,
+                                      .group = current_group,
                                       .unit = unit,
-                                      .pid = what->placement->pid};
+                                      .pid = observed->placement->pid};
     for (unsigned i = 0; i < active_count; i++)
         if (active_checks[i]->begin)
             active_checks[i]->begin(&waves[slot]);
@@ -127,8 +126,8 @@ static void end_wave(uint32_t unit, uint32_t wave)
     if (++g->ended < g->waves)
         return;
     for (uint32_t i = g->waves; i-- > 0;)
-        free_slots[free_count++] = g->wave[i];
-    free_groups[free_group_count++] = (uint32_t)(g - groups);
+        number_pool_release(&wave_slots, g->wave[i]);
+    number_pool_release(&group_slots, (uint32_t)(g - groups));
 }
 
 uint32_t check_step_instruction(const struct check_wave *wave,
@@ -172,7 +171,9 @@ static bool start_checks(void)
         return false;
     }
     if (option_text("record instructions")) {
-        fprintf(stderr, "heddle: --check and --record instructions are of different runs\n");
+        fprintf(stderr,
+                "heddle: --check and --record instructions cannot be combined: run the program "
+                "twice\n");
         return false;
     }
     return finding_open(text);
@@ -180,13 +181,13 @@ static bool start_checks(void)
 
 void checks_open(uint32_t instances, const struct page_table *pages)
 {
-    bool debugged = debugger_open(pages);
-    if (!finding_wanted_any() && !debugged)
+    bool has_debugger = debugger_open(pages);
+    if (!finding_any_is_wanted() && !has_debugger)
         return;
     for (unsigned i = 0; i < CHECK_COUNT; i++)
-        if (finding_wanted(checks[i].check))
+        if (finding_is_wanted(checks[i].check))
             active_checks[active_count++] = checks[i].row;
-    if (debugged)
+    if (has_debugger)
         active_checks[active_count++] = &check_debugger;
     units = NULL;
     unit_capacity = 0;
@@ -196,13 +197,13 @@ void checks_open(uint32_t instances, const struct page_table *pages)
 
 static void write_stats(struct json *out)
 {
-    if (finding_wanted_any())
+    if (finding_any_is_wanted())
         finding_write(out);
 }
 
 static enum extension_end finish_checks(void)
 {
-    if (!finding_wanted_any())
+    if (!finding_any_is_wanted())
         return EXTENSION_DONE;
     finding_print();
     return finding_count() ? EXTENSION_FOUND : EXTENSION_DONE;

@@ -63,12 +63,12 @@ static struct hash_table reports_by_key;
 static struct rule *rules;
 static size_t rule_count, rule_capacity;
 
-bool finding_wanted(enum finding_check check)
+bool finding_is_wanted(enum finding_check check)
 {
     return is_wanted[check];
 }
 
-bool finding_wanted_any(void)
+bool finding_any_is_wanted(void)
 {
     bool any = false;
     for (unsigned i = 0; i < FINDING_CHECKS; i++)
@@ -83,7 +83,8 @@ uint64_t finding_count(void)
 
 /* ---- the option ---- */
 
-static void add_rule(char *line, const char *file, unsigned number)
+/* False: the line is wrong, and a message says so. */
+static bool add_rule(char *line, const char *file, unsigned number)
 {
     grow_slots(rules, rule_count, rule_capacity, "checks");
     struct rule *r = &rules[rule_count];
@@ -95,12 +96,16 @@ static void add_rule(char *line, const char *file, unsigned number)
         size_t size = strlen(word);
         while (size && strchr(" \t\r", word[size - 1]))
             size--;
-        if (count == 3 || size >= RULE_TEXT || !size)
-            die("%s:%u: a line is 'KIND; KERNEL; FILE:LINE', all patterns", file, number);
+        if (count == 3 || size >= RULE_TEXT || !size) {
+            fprintf(stderr, "heddle: %s:%u: a line is 'KIND; KERNEL; FILE:LINE', all patterns\n",
+                    file, number);
+            return false;
+        }
         memcpy(parts[count], word, size);
         parts[count++][size] = '\0';
     }
     rule_count += count > 0;
+    return true;
 }
 
 static bool read_rules(const char *path)
@@ -112,15 +117,17 @@ static bool read_rules(const char *path)
         fprintf(stderr, "heddle: --check: cannot read '%s': %s\n", path, strerror(errno));
         return false;
     }
+    bool is_valid = true;
     for (unsigned number = 1; getline(&line, &room, in) >= 0; number++)
         if (line[strspn(line, " \t\r\n")] && line[strspn(line, " \t")] != '#')
-            add_rule(line, path, number);
+            is_valid &= add_rule(line, path, number);
     free(line);
     fclose(in);
-    return true;
+    return is_valid;
 }
 
-static bool want(const char *word, size_t size)
+/* False: the word is no check and no readable file, and a message says so. */
+static bool select_check(const char *word, size_t size)
 {
     static const char suppress[] = "suppress=";
     if (size == 3 && memcmp(word, "all", 3) == 0) {
@@ -132,9 +139,9 @@ static bool want(const char *word, size_t size)
             return is_wanted[i] = true;
     if (size > sizeof suppress - 1 && memcmp(word, suppress, sizeof suppress - 1) == 0) {
         char *path = strndup(word + sizeof suppress - 1, size - (sizeof suppress - 1));
-        bool good = path && read_rules(path);
+        bool is_valid = path && read_rules(path);
         free(path);
-        return good;
+        return is_valid;
     }
     fprintf(stderr, "heddle: --check: there is no check '%.*s'; there are all", (int)size, word);
     for (unsigned i = 0; i < FINDING_CHECKS; i++)
@@ -145,15 +152,16 @@ static bool want(const char *word, size_t size)
 
 bool finding_open(const char *text)
 {
+    bool is_valid = true;
     for (size_t size; *text; text += size + (text[size] == ',')) {
         size = strcspn(text, ",");
-        if (!want(text, size))
-            return false;
+        is_valid &= select_check(text, size);
     }
-    if (finding_wanted_any())
-        return true;
-    fprintf(stderr, "heddle: --check: what is to be checked? 'all' checks everything\n");
-    return false;
+    if (is_valid && !finding_any_is_wanted()) {
+        fprintf(stderr, "heddle: --check names no check; 'all' checks everything\n");
+        return false;
+    }
+    return is_valid;
 }
 
 /* ---- reports ---- */
@@ -267,8 +275,8 @@ void finding_print(void)
                 printed - KEPT);
     if (report_count >= REPORTS_MAX)
         fprintf(stderr,
-                "heddle: --check: findings at further places are not reported; there "
-                "were %d\n",
+                "heddle: --check: findings at more than %d places are not reported: correct "
+                "some of them, or suppress them, and run again\n",
                 REPORTS_MAX);
     if (suppressed_count)
         fprintf(stderr, "heddle: %" PRIu64 " findings are suppressed\n", suppressed_count);

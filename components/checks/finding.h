@@ -62,9 +62,9 @@ struct finding {
 };
 
 /* True if this check was asked for. */
-bool finding_wanted(enum finding_check check);
+bool finding_is_wanted(enum finding_check check);
 /* True if any check was asked for. */
-bool finding_wanted_any(void);
+bool finding_any_is_wanted(void);
 
 /* Is this kind, between these two instructions (0: none) of these two kernels, known already? Then
  * it is counted, and a check need not describe it again. */

@@ -12,15 +12,15 @@ bool clang_library_exists(const char *name)
     return access(path, R_OK) == 0;
 }
 
-bool clang_library_of_target(const char *target, char *name, size_t size, bool *borrowed)
+bool clang_library_of_target(const char *target, char *name, size_t size, bool *is_borrowed)
 {
     size_t length = strcspn(target, ":");
     const char *number = length > 3 ? target + 3 : "";
     snprintf(name, size, "oclc_isa_version_%.*s.bc", length > 3 ? (int)(length - 3) : 0, number);
-    *borrowed = false;
+    *is_borrowed = false;
     if (clang_library_exists(name))
         return true;
     if (length > 3)
         name[strlen(name) - 4] = '0'; /* the last digit, in front of ".bc" */
-    return *borrowed = clang_library_exists(name);
+    return *is_borrowed = clang_library_exists(name);
 }

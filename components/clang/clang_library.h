@@ -13,7 +13,7 @@ bool clang_library_exists(const char *name);
 
 /* Sets `name` to the file that tells the library its target, "oclc_isa_version_90a.bc" for
  * "gfx90a:xnack-". Where that is missing, it is the file of the first target of the family, whose
- * constants are the same; `*borrowed` is true then. False: there is neither. */
-bool clang_library_of_target(const char *target, char *name, size_t size, bool *borrowed);
+ * constants are the same; `*is_borrowed` is true then. False: there is neither. */
+bool clang_library_of_target(const char *target, char *name, size_t size, bool *is_borrowed);
 
 #endif

@@ -42,17 +42,17 @@ void clang_release(void *memory)
 
 int clang_file_make(const void *bytes, size_t size)
 {
-    int any = memfd_create("heddle compiler", MFD_CLOEXEC);
-    int file = any < 0 ? -1 : fcntl(any, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (any >= 0)
-        close(any);
-    for (size_t done = 0; file >= 0 && done < size;) {
-        ssize_t wrote = write(file, (const char *)bytes + done, size - done);
+    int memory_file = memfd_create("heddle compiler", MFD_CLOEXEC);
+    int file = memory_file < 0 ? -1 : fcntl(memory_file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (memory_file >= 0)
+        close(memory_file);
+    for (size_t written = 0; file >= 0 && written < size;) {
+        ssize_t wrote = write(file, (const char *)bytes + written, size - written);
         if (wrote < 0 && errno != EINTR) {
             close(file);
             return -1;
         }
-        done += wrote > 0 ? (size_t)wrote : 0;
+        written += wrote > 0 ? (size_t)wrote : 0;
     }
     if (file >= 0)
         lseek(file, 0, SEEK_SET);
@@ -111,11 +111,11 @@ static void keep_file(struct clang_command *command, int file)
     command->kept[command->kept_count++] = file;
 }
 
-void clang_add_file(struct clang_command *command, const char *before, int file)
+void clang_add_file(struct clang_command *command, const char *prefix, int file)
 {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    clang_add(command, before, path);
+    clang_add(command, prefix, path);
     keep_file(command, file);
 }
 
@@ -158,7 +158,7 @@ static int start_process(const struct clang_command *command, int in, int out, i
 
 /* True if the child has failed. A program that ignores SIGCHLD, or that waits for all children in
  * another thread, takes the status away: then the output decides. */
-static bool has_failed(pid_t child)
+static bool ends_in_failure(pid_t child)
 {
     int status = 0;
     pid_t got;
@@ -168,13 +168,13 @@ static bool has_failed(pid_t child)
     return got == child && status != 0;
 }
 
-int clang_run(struct clang_command *command, int in, int out, int log, bool *failed)
+int clang_run(struct clang_command *command, int in, int out, int log, bool *has_failed)
 {
     pid_t child;
     lseek(in, 0, SEEK_SET);
     int error = start_process(command, in, out, log, &child);
     clang_release_command(command);
-    *failed = error != 0 || has_failed(child);
+    *has_failed = error != 0 || ends_in_failure(child);
     return error;
 }
 

@@ -41,13 +41,13 @@ void clang_add(struct clang_command *command, const char *first, const char *sec
 /* Adds words; NULL entries and empty ones are left out. */
 void clang_add_words(struct clang_command *command, const char *const *words, size_t count);
 /* Adds the name under which the compiler finds the file, which stays open. */
-void clang_add_file(struct clang_command *command, const char *before, int file);
+void clang_add_file(struct clang_command *command, const char *prefix, int file);
 void clang_release_command(struct clang_command *command);
 
 /* Runs the command, waits for its end and releases it. Standard input, which it reads from the
  * start, standard output and error are the three files. 0, or the number of the error that kept it
  * from starting; ENOENT: the program is missing. */
-int clang_run(struct clang_command *command, int in, int out, int log, bool *failed);
+int clang_run(struct clang_command *command, int in, int out, int log, bool *has_failed);
 
 /* ---- headers ---- */
 

@@ -271,7 +271,7 @@ void launch_parts_add_timed(struct launch_parts *p, const struct launch_part_rec
 static double own_variance(const struct launch_parts *p, double variance)
 {
     if ((p->window_count == 1 && p->difference_count < 2) || !p->instructions)
-        return UNSTEADY * UNSTEADY;
+        return SAMPLING_UNSTEADY * SAMPLING_UNSTEADY;
     return variance * p->generation_instructions / (double)p->instructions;
 }
 
@@ -310,8 +310,8 @@ static double bytes_rate_before(const struct launch_parts *p, uint32_t i,
 static double bytes_spread(const struct launch_parts *p, enum sampler_quantity quantity,
                            double *freedom)
 {
-    double sum = BYTES_PRIOR_FREEDOM * LAUNCH_PARTS_PRIOR * LAUNCH_PARTS_PRIOR;
-    *freedom = BYTES_PRIOR_FREEDOM;
+    double sum = LAUNCH_PARTS_BYTES_FREEDOM * LAUNCH_PARTS_PRIOR * LAUNCH_PARTS_PRIOR;
+    *freedom = LAUNCH_PARTS_BYTES_FREEDOM;
     for (uint32_t i = 2; i < p->window_count; i++) {
         double a = bytes_rate(&p->windows[i - 1], quantity),
                b = bytes_rate(&p->windows[i], quantity);
@@ -336,9 +336,11 @@ struct cut_estimate launch_parts_bytes(const struct launch_parts *p, enum sample
         e.value += w->bytes[quantity];
     }
     e.value += between;
-    double own = UNSTEADY * e.value;
+    double own = SAMPLING_UNSTEADY * e.value;
     e.half =
         hypot(sampler_student(freedom) * sqrt(variance * weights), sampler_student(INFINITY) * own);
-    e.allowance = (quantity == SAMPLER_READ ? READ_ALLOWANCE : WRITTEN_ALLOWANCE) * between;
+    e.allowance =
+        (quantity == SAMPLER_READ ? LAUNCH_PARTS_READ_ALLOWANCE : LAUNCH_PARTS_WRITTEN_ALLOWANCE)
+        * between;
     return e;
 }

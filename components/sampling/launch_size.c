@@ -62,11 +62,11 @@ static bool solve(const double product[SIZE_TERMS][SIZE_TERMS], const double *su
 
 /* Least squares of relative errors, no weight negative: of all choices of terms the one that
  * explains most. Amounts are taken to be in proportion to instructions at first, give or take as
- * much in each term, and to scatter by UNMEASURED: launches that hardly differ do not tell weights
- * (ridge regression: Hoerl and Kennard, 1970). */
+ * much in each term, and to scatter by SAMPLING_UNMEASURED: launches that hardly differ
+ * do not tell weights (ridge regression: Hoerl and Kennard, 1970). */
 struct size_fit size_fit(const struct size_moments *m)
 {
-    const double prior = UNMEASURED * UNMEASURED;
+    const double prior = SAMPLING_UNMEASURED * SAMPLING_UNMEASURED;
     struct size_fit fit = {.weight = {[SIZE_INSTRUCTIONS] = 1}};
     double product[SIZE_TERMS][SIZE_TERMS], sum[SIZE_TERMS], most = 0;
     if (!m->count)

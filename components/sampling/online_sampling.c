@@ -49,7 +49,7 @@ static bool measure_of(uint64_t launch, struct sampler_measure *measure)
     measure->amount[SAMPLER_READ] = (double)times.traffic.read;
     measure->amount[SAMPLER_WRITTEN] = (double)times.traffic.written;
     for (unsigned i = 0; i < SAMPLER_QUANTITIES; i++)
-        measure->inner[i] = in_parts && has_code ? UNSTEADY : 0;
+        measure->inner[i] = in_parts && has_code ? SAMPLING_UNSTEADY : 0;
     return true;
 }
 
@@ -99,7 +99,7 @@ enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_s
         open_sampler();
     if (!settle_launch())
         bug("launch %" PRIu64 " has not ended", pending_launch);
-    sampler->unsteady = code ? 0 : UNSTEADY;
+    sampler->unsteady = code ? 0 : SAMPLING_UNSTEADY;
     enum sampling_way way = sampler_choose(sampler, shape, flushes);
     if (way != SAMPLING_DETAILED)
         return way;

@@ -8,51 +8,52 @@
 #define HEDDLE_COMPONENTS_SAMPLING_SAMPLING_THRESHOLDS_H
 
 /* The tolerance of a group begins with the aim, and doubles with every SAMPLER_SPLIT groups and
- * every MISSED_MAX wrong predictions. Set: launches further apart share less than half of what
- * they execute. */
-#define WIDEST 0.64
+ * every SAMPLING_MISSED_MAX wrong predictions. Set: launches further apart share less than half of
+ * what they execute. */
+#define SAMPLING_TOLERANCE_MAX 0.64
 
 /* A launch further than this from the predicted group is other work, and no sign that the kernel
- * executes something else when it is simulated. Set below WIDEST, so that what a group of the
- * widest tolerance would hold is not joined by mistake. */
-#define STRAYED_MAX 0.4
+ * executes something else when it is simulated. Set below SAMPLING_TOLERANCE_MAX, so that what a
+ * group of the widest tolerance would hold is not joined by mistake. */
+#define SAMPLING_STRAY_DISTANCE 0.4
 
 enum {
     /* Gaps from here on may end early in a chain. Set: half of a shorter gap is less than one
      * warm-up of SAMPLER_DEPTH launches, which is all that the early end saves. */
-    LEAST_EARLY = 8,
+    SAMPLING_EARLY_GAP_MIN = 8,
 
     /* Bound that keeps sums of launch numbers and gaps in 32 bits. */
-    GAP_MAX = 1 << 20,
+    SAMPLING_GAP_MAX = 1 << 20,
 
     /* An alert lasts so many warm-ups, and twice as long as the last while nothing comes of it.
      * Set: one to reach the launch that is due, one for a prediction that is wrong once. */
-    FIRST_ALERT = 2,
+    SAMPLING_FIRST_ALERT = 2,
 
     /* Wrong predictions in succession until groups widen or join. Set: a single one is what a
      * change of the program's phase looks like. */
-    MISSED_MAX = 2,
+    SAMPLING_MISSED_MAX = 2,
 
     /* Launches that are looked ahead at most. Set: predictions build on each other, and each costs
      * LENGTHS look-ups. Larger depths still warm up in full. */
-    FORESEEN_MAX = 48,
+    SAMPLING_FORESEEN_MAX = 48,
 
-    /* Depths from here on mean all launches. Bound for 32 bits, as GAP_MAX. */
-    DEPTH_MAX = 1 << 20
+    /* Depths from here on mean all launches. Bound for 32 bits, as SAMPLING_GAP_MAX. */
+    SAMPLING_DEPTH_MAX = 1 << 20
 };
 
 /* Relative standard deviations of cycles per instruction where the run tells none. Set, not
  * measured: the second makes the interval +-49 %, which says that such a group is a guess. */
-#define UNMEASURED    0.05 /* a group with too few simulated launches to measure it */
-#define UNREPRESENTED 0.25 /* a group without any, which takes the nearest one's */
+#define SAMPLING_UNMEASURED    0.05 /* a group with too few simulated launches to measure it */
+#define SAMPLING_UNREPRESENTED 0.25 /* a group without any, which takes the nearest one's */
 
 /* Differences that other groups of the kernel count like at most, where a group's own tell how its
  * rates scatter. Set: as few as leave t at 3.2 for a group of two. */
-#define COMMON_FREEDOM 2
+#define SAMPLING_COMMON_FREEDOM 2
 
-/* Differences that UNSTEADY counts like, in groups whose launches tell how their cycles scatter.
- * Set: the least. Launches may be alike in a few states, so two or three may be in the same. */
-#define PRIOR_FREEDOM 1
+/* Differences that SAMPLING_UNSTEADY counts like, in groups whose launches tell how their
+ * cycles scatter. Set: the least. Launches may be alike in a few states, so two or three may be in
+ * the same. */
+#define SAMPLING_PRIOR_FREEDOM 1
 
 /* Launches in parts (launch_parts.h). LAUNCH_PARTS_CYCLES: of a window, at least. Set: at 1 GHz two
  * intervals of 3.9 us at which DRAM is refreshed, which stops it for a tenth of that; windows of a
@@ -86,24 +87,24 @@ enum {
  * 32000000 on r9nano are 1 % longer than the launch's. */
 #define LAUNCH_PARTS_ALLOWANCE 0.01
 
-/* Bytes of memory in parts. BYTES_PRIOR_FREEDOM: what is assumed of their scatter, as much as of
- * rates, counts like so many differences; a launch has few parts, and bytes for an instruction are
- * the program's, not the moment's. READ_ALLOWANCE and WRITTEN_ALLOWANCE: what parts cannot tell, as
- * a share of the bytes that were left out. Measured (docs/evidence/sampled.md): reads are 1.7 % off
- * at most, and what is written back up to 8 % too little, since touches leave fewer dirty lines
- * than wavefronts in detail. */
-enum { BYTES_PRIOR_FREEDOM = 2 };
-#define READ_ALLOWANCE    0.02
-#define WRITTEN_ALLOWANCE 0.1
+/* Bytes of memory in parts. LAUNCH_PARTS_BYTES_FREEDOM: what is assumed of their scatter, as much
+ * as of rates, counts like so many differences; a launch has few parts, and bytes for an
+ * instruction are the program's, not the moment's. LAUNCH_PARTS_READ_ALLOWANCE and
+ * LAUNCH_PARTS_WRITTEN_ALLOWANCE: what parts cannot tell, as a share of the bytes that were left
+ * out. Measured (docs/evidence/sampled.md): reads are 1.7 % off at most, and what is written back
+ * up to 8 % too little, since touches leave fewer dirty lines than wavefronts in detail. */
+enum { LAUNCH_PARTS_BYTES_FREEDOM = 2 };
+#define LAUNCH_PARTS_READ_ALLOWANCE    0.02
+#define LAUNCH_PARTS_WRITTEN_ALLOWANCE 0.1
 
 /* By how much a launch that is simulated takes another time than in a run of all, a standard
  * deviation: it begins at another moment, so DRAM is refreshed at others. Measured: kernels of
  * Rodinia's bfs, 1.1 % at most; programs of docs/evidence/sampled.md, 1.2 % at most. */
-#define UNSTEADY 0.01
+#define SAMPLING_UNSTEADY 0.01
 
 /* The error that no launch of a run can show, as a share of the cycles not simulated: copies take
  * no time, so what follows them finds memory in another state. Measured: the differences to full
  * simulations of 21 programs of 16 to 1,200 launches, 0.30 % on average. */
-#define ALLOWANCE 0.005
+#define SAMPLING_ALLOWANCE 0.005
 
 #endif

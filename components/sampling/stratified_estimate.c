@@ -157,7 +157,7 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
 
 static double prior_freedom(enum sampler_quantity quantity)
 {
-    return quantity == SAMPLER_CYCLES ? PRIOR_FREEDOM : 0;
+    return quantity == SAMPLER_CYCLES ? SAMPLING_PRIOR_FREEDOM : 0;
 }
 
 /* Relative variance of rates, over groups in which it can be seen: all, or those of the kernel of
@@ -238,22 +238,23 @@ static double variance_of_groups(const struct sampler *s, uint32_t group,
 }
 
 /* Variance of rates of a group. Few launches may be alike by chance, so other groups of the kernel
- * count like COMMON_FREEDOM differences at most (an empirical Bayes estimate of variance: Smyth,
- * 2004), and what is known of all launches like PRIOR_FREEDOM. Bytes may be next to none in another
- * group, which then tells nothing of their scatter. A group without differences takes that of
- * all. */
+ * count like SAMPLING_COMMON_FREEDOM differences at most (an empirical Bayes estimate of variance:
+ * Smyth, 2004), and what is known of all launches like SAMPLING_PRIOR_FREEDOM. Bytes may be next to
+ * none in another group, which then tells nothing of their scatter. A group without differences
+ * takes that of all. */
 static double spread_of(const struct sampler *s, uint32_t group, enum sampler_quantity quantity,
                         const struct walk *w, double *freedom)
 {
     double others, square = w->last.rate * w->last.rate, prior = prior_freedom(quantity);
     if (w->knots < 2)
         return square
-               * fmax(common_variance(s, SAMPLER_NONE, quantity, &others), UNMEASURED * UNMEASURED);
+               * fmax(common_variance(s, SAMPLER_NONE, quantity, &others),
+                      SAMPLING_UNMEASURED * SAMPLING_UNMEASURED);
     double common = common_variance(s, group, quantity, &others);
-    others = quantity == SAMPLER_CYCLES ? fmin(others, COMMON_FREEDOM) : 0;
+    others = quantity == SAMPLER_CYCLES ? fmin(others, SAMPLING_COMMON_FREEDOM) : 0;
     *freedom = w->knots - 1 + others + prior;
     double sum = w->differences / 2 + others * common * square;
-    return (sum + prior * UNSTEADY * UNSTEADY * square) / *freedom;
+    return (sum + prior * SAMPLING_UNSTEADY * SAMPLING_UNSTEADY * square) / *freedom;
 }
 
 /* The part of it that all launches of a full run may share: it depends on the moment at which one
@@ -267,7 +268,7 @@ static double shared_of(const struct walk *w, enum sampler_quantity quantity, do
     if (w->knots < 2 || (!w->alike_pairs && prior <= 0))
         return 0;
     *freedom = w->alike_pairs + prior;
-    double sum = w->alike / 2 + prior * UNSTEADY * UNSTEADY * square;
+    double sum = w->alike / 2 + prior * SAMPLING_UNSTEADY * SAMPLING_UNSTEADY * square;
     return fmin(spread, sum / *freedom);
 }
 
@@ -304,7 +305,7 @@ static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t g
                 && isinf(between);
     double by_launch = same ? mean * g->count : by_rate;
     e.value = (by_rate + by_launch) / 2;
-    double share = isinf(between) ? UNREPRESENTED : sqrt(between);
+    double share = isinf(between) ? SAMPLING_UNREPRESENTED : sqrt(between);
     double deviation = share * e.value + fabs(by_rate - by_launch) / 2;
     e.variance = deviation * deviation;
     e.half = sampler_student(e.freedom) * deviation;
@@ -319,8 +320,9 @@ static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
         return g->joined && s->group[g->joined - 1].simulated ? joined(s, g, quantity)
                                                               : unrepresented(s, group, quantity);
     struct walk w = walk_group(s, group, quantity);
-    struct sampler_estimate e = {
-        .value = w.amount, .allowance = ALLOWANCE * (w.amount - w.simulated), .freedom = INFINITY};
+    struct sampler_estimate e = {.value = w.amount,
+                                 .allowance = SAMPLING_ALLOWANCE * (w.amount - w.simulated),
+                                 .freedom = INFINITY};
     double unsteady = s->unsteady * s->unsteady * w.simulated_squares + w.inner;
     if (w.squares <= 0) { /* all were simulated */
         e.variance = unsteady;

@@ -22,7 +22,7 @@ void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t cap
     memset(s, 0, sizeof *s);
     s->launch = launch;
     s->capacity = capacity;
-    s->depth = depth < DEPTH_MAX ? depth : SAMPLING_ALL;
+    s->depth = depth < SAMPLING_DEPTH_MAX ? depth : SAMPLING_ALL;
     s->aim = aim;
     s->warm = SAMPLING_ALL;
     s->detailed = SAMPLER_NONE;
@@ -144,7 +144,8 @@ static struct sampler_kernel *find_kernel(struct sampler *s, const struct sample
  * what the whole may be off. */
 static double tolerance(const struct sampler *s, const struct sampler_kernel *k)
 {
-    return fmin(WIDEST, ldexp(s->aim, (int)(k->groups / SAMPLER_SPLIT + k->widened)));
+    return fmin(SAMPLING_TOLERANCE_MAX,
+                ldexp(s->aim, (int)(k->groups / SAMPLER_SPLIT + k->widened)));
 }
 
 /* The group of the kernel that is nearest. */
@@ -227,7 +228,7 @@ static uint32_t predict_shape(const struct sampler *s, const uint32_t *history,
 static bool is_due(const struct sampler *s, uint32_t group, uint32_t number, bool chained)
 {
     const struct sampler_group *g = &s->group[group];
-    bool early = chained && g->gap >= LEAST_EARLY && g->simulated_at < s->chain_start
+    bool early = chained && g->gap >= SAMPLING_EARLY_GAP_MIN && g->simulated_at < s->chain_start
                  && (hash_add(0, number) >> 32 & 1);
     return number >= (early ? g->due - g->gap / 2 : g->due);
 }
@@ -244,7 +245,7 @@ static bool foreseen(const struct sampler *s, uint32_t present, bool chained)
 {
     uint32_t history[SAMPLER_HISTORY], passed[SAMPLER_GROUPS] = {0};
     memcpy(history, s->history, sizeof history);
-    uint64_t depth = min(s->depth, FORESEEN_MAX);
+    uint64_t depth = min(s->depth, SAMPLING_FORESEEN_MAX);
     for (uint64_t i = 0; i < depth && present != SAMPLER_NONE; i++) {
         push(history, present);
         passed[present]++;
@@ -273,8 +274,8 @@ static enum sampling_way choose(struct sampler *s)
         return SAMPLING_DETAILED;
     }
     if (due && !s->alert) {
-        s->alert_length =
-            s->alert_length ? s->alert_length % DEPTH_MAX * 2 : FIRST_ALERT * (uint32_t)s->depth;
+        s->alert_length = s->alert_length ? s->alert_length % SAMPLING_DEPTH_MAX * 2
+                                          : SAMPLING_FIRST_ALERT * (uint32_t)s->depth;
         s->alert = s->alert_length;
     }
     if (s->depth == SAMPLING_ALL || s->alert || foreseen(s, s->predicted, chained))
@@ -312,8 +313,9 @@ enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *
 static double doubt(const struct sampler_group *g)
 {
     double cycles = g->cycles / g->simulated * g->count;
-    double sum = g->differences / 2 + PRIOR_FREEDOM * UNSTEADY * UNSTEADY;
-    return g->pairs ? cycles * cycles * sum / (2.0 * (g->pairs + PRIOR_FREEDOM)) : 0;
+    double sum =
+        g->differences / 2 + SAMPLING_PRIOR_FREEDOM * SAMPLING_UNSTEADY * SAMPLING_UNSTEADY;
+    return g->pairs ? cycles * cycles * sum / (2.0 * (g->pairs + SAMPLING_PRIOR_FREEDOM)) : 0;
 }
 
 /* Simulated launches that the group needs for its part of the aim, if they stood for equal parts of
@@ -329,7 +331,7 @@ static double needed(const struct sampler *s, const struct sampler_group *g)
         double variance = doubt(other);
         cycles += other->cycles / other->simulated * other->count;
         sum += variance;
-        parts += other->pairs ? variance * variance / (other->pairs + PRIOR_FREEDOM) : 0;
+        parts += other->pairs ? variance * variance / (other->pairs + SAMPLING_PRIOR_FREEDOM) : 0;
     }
     double own = g->cycles / g->simulated * g->count;
     double t = parts > 0 ? sampler_student(sum * sum / parts) : 0;
@@ -374,7 +376,7 @@ static void schedule(struct sampler *s, struct sampler_group *g, const struct sa
         g->due = g->count + 1;
         return;
     }
-    g->gap = (uint32_t)fmax(1, fmin(gap_of(s, g), GAP_MAX));
+    g->gap = (uint32_t)fmax(1, fmin(gap_of(s, g), SAMPLING_GAP_MAX));
     uint32_t eighth = g->gap / 8;
     g->due = g->count + g->gap - eighth
              + (eighth ? (uint32_t)(hash_add(0, g->simulated) >> 32) % (2 * eighth + 1) : 0);
@@ -402,7 +404,7 @@ static void note_prediction(struct sampler *s, uint32_t group)
         g->gap *= 2;
         g->due = g->count + 1 + g->gap;
     }
-    if (k->missed < MISSED_MAX)
+    if (k->missed < SAMPLING_MISSED_MAX)
         return;
     k->missed = 0;
     k->widened++;
@@ -415,7 +417,8 @@ static void note_stray(struct sampler *s, uint32_t group, const struct sampler_w
 {
     struct sampler_group *g = s->predicted == SAMPLER_NONE ? NULL : &s->group[s->predicted];
     if (!g || s->predicted == group || s->group[group].coarsest >= g->finest || g->joined
-        || vectors_apart(g, &s->shape, work) > STRAYED_MAX || ++g->strayed < MISSED_MAX)
+        || vectors_apart(g, &s->shape, work) > SAMPLING_STRAY_DISTANCE
+        || ++g->strayed < SAMPLING_MISSED_MAX)
         return;
     g->joined = group + 1;
     for (uint32_t i = 0; i < s->group_count; i++)

@@ -65,7 +65,7 @@ static void run_unbound(struct elaboration *e)
                            "nothing tells which protocol '%s' and '%s' speak",
                            wire_end_text(e, &path->from), wire_end_text(e, &path->to));
         diagnostic_help(e->diagnostics, d,
-                        "an 'any' or 'channel' port takes the protocol of what it is connected to");
+                        "an 'any' port takes the protocol of what it is connected to");
     }
 }
 
@@ -117,32 +117,32 @@ static bool is_same_kind(const struct open_port *a, const struct open_port *b)
 static void open_port(struct elaboration *e, struct open_ports *open, const struct wire_end *at,
                       bool is_array, const char *why)
 {
-    struct open_port one = {*at, is_array, why};
-    vector_push(e->region, &open->all, one);
+    struct open_port port = {*at, is_array, why};
+    vector_push(e->region, &open->all, port);
     for (uint32_t i = 0; i < open->kinds.count; i++)
-        if (is_same_kind(&open->kinds.items[i], &one))
+        if (is_same_kind(&open->kinds.items[i], &port))
             return;
-    vector_push(e->region, &open->kinds, one);
+    vector_push(e->region, &open->kinds, port);
 }
 
 /* The one open port in the same body that the given one could be connected to; NULL: none, or
  * several. */
 static const struct open_port *partner_of(struct elaboration *e, const struct open_ports *open,
-                                          const struct open_port *one)
+                                          const struct open_port *port)
 {
-    const struct model_protocol *protocol = protocol_of_port(e, one->at.node, one->at.port);
+    const struct model_protocol *protocol = protocol_of_port(e, port->at.node, port->at.port);
     const struct open_port *match = NULL;
     for (uint32_t i = 0; i < open->kinds.count; i++) {
         const struct open_port *other = &open->kinds.items[i];
-        if (other->at.node->parent != one->at.node->parent || *other->why != '\0'
-            || port_item(&other->at)->is_in == port_item(&one->at)->is_in
+        if (other->at.node->parent != port->at.node->parent || *other->why != '\0'
+            || port_item(&other->at)->is_in == port_item(&port->at)->is_in
             || protocol_of_port(e, other->at.node, other->at.port) != protocol)
             continue;
         if (match)
             return NULL;
         match = other;
     }
-    return *one->why == '\0' && protocol ? match : NULL;
+    return *port->why == '\0' && protocol ? match : NULL;
 }
 
 /* The spelling that names all elements: "cu[*].vmem". */
@@ -155,27 +155,27 @@ static const char *all_of(struct elaboration *e, const struct open_port *one)
 }
 
 static void report_open(struct elaboration *e, const struct open_ports *open,
-                        const struct open_port *one)
+                        const struct open_port *port)
 {
-    const struct wire_end *at = &one->at;
+    const struct wire_end *at = &port->at;
     const struct ast_item *item = port_item(at);
-    const struct open_port *partner = partner_of(e, open, one), *back = NULL;
+    const struct open_port *partner = partner_of(e, open, port), *back = NULL;
     if (partner)
         back = partner_of(e, open, partner);
-    bool is_pair = back && is_same_kind(back, one);
+    bool is_pair = back && is_same_kind(back, port);
     if (is_pair && item->is_in)
         return; /* reported with the other end, which asks */
-    const char *name = one->is_array
+    const char *name = port->is_array
                            ? region_printf(e->region, "%s[%u]", item->name.text, at->element)
                            : item->name.text;
     e->diagnostics->key = item;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0401, at->node->span, "'%s' of '%s' is not connected%s",
-                       name, at->node->object.path, one->why);
+                       name, at->node->object.path, port->why);
     if (is_pair) {
         diagnostic_note(e->diagnostics, d, partner->at.node->span, "nor is '%s' of '%s'",
                         port_item(&partner->at)->name.text, partner->at.node->object.path);
-        diagnostic_help(e->diagnostics, d, "connect them: '%s -> %s;'", all_of(e, one),
+        diagnostic_help(e->diagnostics, d, "connect them: '%s -> %s;'", all_of(e, port),
                         all_of(e, partner));
         return;
     }

@@ -66,11 +66,11 @@ static void find_end(struct elaboration *e, struct shared_wire *wire)
 }
 
 static void report_unused(struct elaboration *e, const struct wire_group *group, uint32_t unused,
-                          const struct shared_wire *one)
+                          const struct shared_wire *wire)
 {
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, W0705, group->item->name.span, "nothing goes over '%s'",
-                       unused == group->count ? group->item->name.text : one->path);
+                       unused == group->count ? group->item->name.text : wire->path);
     diagnostic_help(e->diagnostics, d,
                     "name it in a connection: 'a.x -> b.y via %s%s', or remove it",
                     group->item->name.text, group->is_array ? "[*]" : "");

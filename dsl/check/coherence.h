@@ -103,7 +103,7 @@ struct agent_shape {
 
 /* What becomes of accesses that come by a path; the same for all classes of the same moments. */
 struct arrival {
-    bool known, forwards;
+    bool is_known, forwards;
     struct node *node;             /* NULL: an open end */
     const struct route_path *next; /* in leaves: where accesses continue; NULL: they end here */
 };

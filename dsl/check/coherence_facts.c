@@ -243,12 +243,12 @@ static void look_at_left(const struct reading *r, const struct verb_rule *rule)
 static void look_at_effects(const struct reading *r)
 {
     for (uint32_t i = 0; i < r->fact->operands->v.count; i++) {
-        struct ast_exprs one = {.span = r->fact->operands->v.items[i]->span};
-        vector_push(r->e->region, &one.v, r->fact->operands->v.items[i]);
-        if (effects_of(&one) == 0)
-            wrong(r, one.span,
+        struct ast_exprs exprs = {.span = r->fact->operands->v.items[i]->span};
+        vector_push(r->e->region, &exprs.v, r->fact->operands->v.items[i]);
+        if (effects_of(&exprs) == 0)
+            wrong(r, exprs.span,
                   "'%s' is not an effect: effects are write_back, drop, pass and spread",
-                  source_slice(r->e->program->sources, one.span));
+                  source_slice(r->e->program->sources, exprs.span));
     }
 }
 

@@ -32,13 +32,14 @@ static bool same_group(const struct actor_group *a, const struct actor_group *b)
 }
 
 /* The group like `one`; `first_at`: 1 + the first group of each branch and end, per node. */
-static uint32_t group_number(struct coherence *c, const struct actor_group *one, uint32_t *first_at)
+static uint32_t group_number(struct coherence *c, const struct actor_group *group,
+                             uint32_t *first_at)
 {
-    const struct node *at = one->branch ? one->branch : one->end;
+    const struct node *at = group->branch ? group->branch : group->end;
     for (uint32_t i = first_at[at->model.id]; i != 0; i = c->groups.items[i - 1].next)
-        if (same_group(&c->groups.items[i - 1], one))
+        if (same_group(&c->groups.items[i - 1], group))
             return i - 1;
-    vector_push(c->e->region, &c->groups, *one);
+    vector_push(c->e->region, &c->groups, *group);
     c->groups.items[c->groups.count - 1].next = first_at[at->model.id];
     first_at[at->model.id] = c->groups.count;
     return c->groups.count - 1;

@@ -101,8 +101,8 @@ static void help_split(struct coherence *c, const struct coherence_violation *vi
                        const struct route *route, const struct route_step *stop,
                        struct diagnostic *d)
 {
-    struct diagnostics *all = c->e->diagnostics;
-    diagnostic_help(all, d,
+    struct diagnostics *diagnostics = c->e->diagnostics;
+    diagnostic_help(diagnostics, d,
                     "fences have no address and do not pass '%s', which has several outputs",
                     stop->node->object.path);
     const struct route_step *before = route_cache_before(route, stop);
@@ -113,7 +113,7 @@ static void help_split(struct coherence *c, const struct coherence_violation *vi
                            violation->missing == EFFECT_DROP ? "fence.acquire" : "fence.release",
                            violation->scope, EFFECT_SPREAD);
     if (condition)
-        diagnostic_help(all, d, "'%s' sends one to each output with '%s'",
+        diagnostic_help(diagnostics, d, "'%s' sends one to each output with '%s'",
                         before->node->object.path, condition);
 }
 
@@ -121,12 +121,12 @@ static void help_fence(struct coherence *c, const struct coherence_violation *vi
                        struct diagnostic *d)
 {
     const struct actor_class *class = &c->classes.items[violation->inside->class];
-    struct diagnostics *all = c->e->diagnostics;
+    struct diagnostics *diagnostics = c->e->diagnostics;
     struct route route;
     route_find(c, violation->inside, violation->space, violation->address, &route);
     const struct route_step *stop = fence_stop(violation, &route);
     if (violation->missing == EFFECT_WRITE_BACK && !class->release) {
-        diagnostic_help(all, d,
+        diagnostic_help(diagnostics, d,
                         "'%s' sends no release fences, its writes are visible when they are "
                         "answered: let the cache pass them on%s%s%s",
                         class->type->model.name, violation->cache->delays->value ? " (not '" : "",
@@ -141,19 +141,19 @@ static void help_fence(struct coherence *c, const struct coherence_violation *vi
         c, at, FACT_ON, violation->missing == EFFECT_DROP ? "fence.acquire" : "fence.release",
         violation->scope, stop ? EFFECT_PASS : violation->missing);
     if (!stop) {
-        diagnostic_help(all, d, "'%s' does not say that it does this on a fence of %s scope%s%s%s",
-                        at->object.type->model.name, fence_scope_name(violation->scope),
-                        condition ? ": it does with '" : "", condition ? condition : "",
-                        condition ? "'" : "");
+        diagnostic_help(
+            diagnostics, d, "'%s' does not say that it does this on a fence of %s scope%s%s%s",
+            at->object.type->model.name, fence_scope_name(violation->scope),
+            condition ? ": it does with '" : "", condition ? condition : "", condition ? "'" : "");
         return;
     }
     if (stop->splits)
         help_split(c, violation, &route, stop, d);
     else if (condition)
-        diagnostic_help(all, d, "the fences end at '%s'; it passes them on with '%s'",
+        diagnostic_help(diagnostics, d, "the fences end at '%s'; it passes them on with '%s'",
                         stop->node->object.path, condition);
     else
-        diagnostic_help(all, d, "the fences end at '%s'", stop->node->object.path);
+        diagnostic_help(diagnostics, d, "the fences end at '%s'", stop->node->object.path);
 }
 
 /* ---- controls ---- */
@@ -356,18 +356,18 @@ static void help_control(struct coherence *c, const struct coherence_violation *
 
 void violation_report(struct coherence *c, const struct coherence_violation *violation)
 {
-    struct diagnostics *all = c->e->diagnostics;
+    struct diagnostics *diagnostics = c->e->diagnostics;
     struct diagnostic *d = begin_diagnostic(c, violation);
-    diagnostic_note(all, d, violation->inside->node->span, "one route: %s",
+    diagnostic_note(diagnostics, d, violation->inside->node->span, "one route: %s",
                     route_text(c, violation->inside, violation));
-    diagnostic_note(all, d, violation->outside->node->span, "the other: %s",
+    diagnostic_note(diagnostics, d, violation->outside->node->span, "the other: %s",
                     route_text(c, violation->outside, violation));
     const char *condition = violation->missing == 0
                                 ? condition_of(c, violation->cache->node, FACT_ANSWERS,
                                                violation->request, violation->scope, 0)
                                 : NULL;
     if (violation->missing == 0)
-        diagnostic_help(all, d, "let it go on to where both routes meet%s%s%s",
+        diagnostic_help(diagnostics, d, "let it go on to where both routes meet%s%s%s",
                         condition ? ": it ends here with '" : "", condition ? condition : "",
                         condition ? "'" : "");
     else if (violation->in_band)
@@ -380,29 +380,30 @@ void violation_report(struct coherence *c, const struct coherence_violation *vio
 
 static void report_lost(struct coherence *c, const struct lost_fence *lost)
 {
-    struct diagnostics *all = c->e->diagnostics;
+    struct diagnostics *diagnostics = c->e->diagnostics;
     const char *fence = lost->release ? "fence.release" : "fence.acquire";
     const char *branch = lost->branch->object.path, *scope = fence_scope_name(lost->scope);
     struct diagnostic *d =
-        diagnostic_add(all, E0509, lost->sender->span,
+        diagnostic_add(diagnostics, E0509, lost->sender->span,
                        "'%s' %s fences of %s scope to '%s', which has several outputs and finds no "
                        "address in them",
                        lost->sender->object.path, lost->passes ? "passes" : "sends", scope, branch);
     const char *spreads = condition_of(c, lost->sender, FACT_ON, fence, lost->scope, EFFECT_SPREAD);
     const char *passes = condition_of(c, lost->sender, FACT_ON, fence, lost->scope, EFFECT_PASS);
     if (spreads)
-        diagnostic_help(all, d, "it sends one to each output with '%s'", spreads);
+        diagnostic_help(diagnostics, d, "it sends one to each output with '%s'", spreads);
     if (passes)
-        diagnostic_help(all, d, "they end at '%s' without '%s'", lost->sender->object.path, passes);
+        diagnostic_help(diagnostics, d, "they end at '%s' without '%s'", lost->sender->object.path,
+                        passes);
     if (!spreads && !passes)
-        diagnostic_help(all, d, "put a cache at which they end before '%s'", branch);
+        diagnostic_help(diagnostics, d, "put a cache at which they end before '%s'", branch);
 }
 
 void lost_fences_report(struct coherence *c)
 {
-    const struct diagnostics *all = c->e->diagnostics;
-    for (uint32_t i = 0; i < all->list.count; i++)
-        if (all->list.items[i]->code == E0507 || all->list.items[i]->code == W0707)
+    const struct diagnostics *diagnostics = c->e->diagnostics;
+    for (uint32_t i = 0; i < diagnostics->list.count; i++)
+        if (diagnostics->list.items[i]->code == E0507 || diagnostics->list.items[i]->code == W0707)
             return;
     for (uint32_t i = 0; i < c->lost.count; i++)
         report_lost(c, &c->lost.items[i]);

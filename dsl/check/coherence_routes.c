@@ -156,9 +156,9 @@ static const struct arrival *arrive(struct coherence *c, uint32_t class,
 {
     uint32_t number = (uint32_t)(path - c->e->paths.items);
     struct arrival *arrival = &arrivals_of(c, class)[number];
-    if (arrival->known)
+    if (arrival->is_known)
         return arrival;
-    arrival->known = true;
+    arrival->is_known = true;
     if (!path->whole)
         return arrival;
     arrival->node = path->to.node;

@@ -147,7 +147,7 @@ static void add_protocol(struct names *n, const struct protocol_info *protocol)
         add_message(n, name, protocol->replies.v.items[i]);
 }
 
-/* `protocol` is NULL for ports of `any` and `channel`. */
+/* `protocol` is NULL for ports of `any`. */
 static void add_port(struct names *n, const char *type, const struct protocol_info *protocol)
 {
     static const char *const both[] = {"_count", "_is_connected", "_first_pending", NULL};
@@ -305,16 +305,17 @@ static const char *shown(const char *text)
 static void report(struct names *n, const struct made *made, const struct made *before)
 {
     struct diagnostics *d = n->program->diagnostics;
-    const struct origin *it = made->origin, *other = before ? before->origin : NULL;
-    bool is_quiet = it->is_library && (!other || other->is_library);
+    const struct origin *origin = made->origin, *other = before ? before->origin : NULL;
+    bool is_quiet = origin->is_library && (!other || other->is_library);
     d->muted += is_quiet;
     struct diagnostic *clash =
-        !other ? diagnostic_add(d, E0212, it->name.span,
-                                "%s '%s' becomes '%s' in C, a name of the runtime", it->kind,
-                                it->name.text, shown(made->text))
-               : diagnostic_add(d, E0212, it->name.span,
-                                "%s '%s' becomes '%s' in C, and so does %s '%s'", it->kind,
-                                it->name.text, shown(made->text), other->kind, other->name.text);
+        !other
+            ? diagnostic_add(d, E0212, origin->name.span,
+                             "%s '%s' becomes '%s' in C, a name of the runtime", origin->kind,
+                             origin->name.text, shown(made->text))
+            : diagnostic_add(d, E0212, origin->name.span,
+                             "%s '%s' becomes '%s' in C, and so does %s '%s'", origin->kind,
+                             origin->name.text, shown(made->text), other->kind, other->name.text);
     if (other)
         diagnostic_note(d, clash, other->name.span, "the other one is here");
     diagnostic_help(d, clash, "rename %s", !other ? "it" : "one of them");

@@ -339,7 +339,7 @@ struct plain_setting {
     struct span declared, place;
     enum model_dimension dimension;
     int64_t value;
-    bool overridden;
+    bool is_overridden;
 };
 struct model_param plain_setting(struct elaboration *e, const struct plain_setting *from);
 

@@ -23,7 +23,7 @@ static uint32_t add_domain(struct elaboration *e, const char *name, uint64_t hz,
 #define HZ_MAX ((int64_t)1000000000000)
 
 static void add_setting(struct elaboration *e, const struct node *node, const struct ast_item *item,
-                        bool overridden, struct span place)
+                        bool is_overridden, struct span place)
 {
     struct model_domain *domain = &e->domains.items[e->domains.count - 1];
     struct plain_setting from = {
@@ -33,7 +33,7 @@ static void add_setting(struct elaboration *e, const struct node *node, const st
         .declared = item->name.span,
         .dimension = MODEL_DIM_HZ,
         .value = (int64_t)domain->hz,
-        .overridden = overridden,
+        .is_overridden = is_overridden,
         .place = place,
         .origins = {item->doc, node->object.type->model.doc},
     };

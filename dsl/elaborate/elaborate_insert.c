@@ -118,7 +118,8 @@ static uint32_t index_at(const struct insertion *i, const struct port_range *ran
 }
 
 /* Puts the new instances in the place of the port in one side of a statement. */
-static void take_place(struct elaboration *e, const struct insertion *i, struct port_ranges *side)
+static void move_to_place(struct elaboration *e, const struct insertion *i,
+                          struct port_ranges *side)
 {
     struct port_ranges old = *side;
     *side = (struct port_ranges){.v = {0}};
@@ -203,9 +204,9 @@ static bool insert(struct elaboration *e, struct node *node, struct insertion *i
         return false;
     for (uint32_t s = 0; s < written; s++) {
         struct statement *statement = node->statements.items[s];
-        take_place(e, i, i->before ? &statement->right : &statement->left);
+        move_to_place(e, i, i->before ? &statement->right : &statement->left);
         if (i->before)
-            take_place(e, i, &statement->otherwise);
+            move_to_place(e, i, &statement->otherwise);
     }
     connect_port(e, node, i, connection_for(e, i->item));
     return true;

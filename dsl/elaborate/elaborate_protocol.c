@@ -331,7 +331,7 @@ static void keep_setting(struct elaboration *e, struct model_link_type *model, i
     if (!item && !override && kept->decl)
         return;
     struct span place = item ? item->value->span : span;
-    bool overridden = override && override->value;
+    bool is_overridden = override && override->value;
     struct plain_setting from = {
         .name = link_settings[index].name,
         .doc = model->doc,
@@ -339,8 +339,8 @@ static void keep_setting(struct elaboration *e, struct model_link_type *model, i
         .declared = span,
         .dimension = link_settings[index].dimension,
         .value = value,
-        .overridden = overridden,
-        .place = overridden ? override->value->span : place,
+        .is_overridden = is_overridden,
+        .place = is_overridden ? override->value->span : place,
         .origins = {item ? item->doc : kept->doc, model->doc},
     };
     *kept = plain_setting(e, &from);

@@ -263,21 +263,22 @@ static void apply_map(struct elaboration *e, struct mapping *mapping, struct nod
 static void find_holes(struct elaboration *e, const struct mapping *mapping)
 {
     for (uint32_t i = 0; i < mapping->v.count; i++) {
-        const struct mapped *one = &mapping->v.items[i];
+        const struct mapped *mapped = &mapping->v.items[i];
         const struct mapped *below = NULL;
         for (uint32_t k = 0; k < mapping->v.count; k++) {
             const struct mapped *other = &mapping->v.items[k];
-            if (other->space->base < one->space->base
+            if (other->space->base < mapped->space->base
                 && (!below || other->space->base > below->space->base))
                 below = other;
         }
-        if (!below || below->space->base + space_bytes(below->space) >= one->space->base)
+        if (!below || below->space->base + space_bytes(below->space) >= mapped->space->base)
             continue;
-        struct diagnostic *d = diagnostic_add(
-            e->diagnostics, W0505, one->span,
-            "nothing is mapped between '%s' and '%s' (0x%llx to 0x%llx)", below->space->path,
-            one->space->path, (unsigned long long)(below->space->base + space_bytes(below->space)),
-            (unsigned long long)(one->space->base - 1));
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, W0505, mapped->span,
+                           "nothing is mapped between '%s' and '%s' (0x%llx to 0x%llx)",
+                           below->space->path, mapped->space->path,
+                           (unsigned long long)(below->space->base + space_bytes(below->space)),
+                           (unsigned long long)(mapped->space->base - 1));
         diagnostic_note(e->diagnostics, d, below->span, "'%s' is mapped here", below->space->path);
     }
 }

@@ -143,7 +143,7 @@ struct model_param plain_setting(struct elaboration *e, const struct plain_setti
     return (struct model_param){
         .decl = decl,
         .value = {.dimension = from->dimension, .integer = from->value},
-        .source = from->overridden ? MODEL_FROM_OVERRIDE : MODEL_FROM_BODY,
+        .source = from->is_overridden ? MODEL_FROM_OVERRIDE : MODEL_FROM_BODY,
         .place = program_place(e->program, from->place),
         .doc = doc ? doc : "",
     };

@@ -6,6 +6,7 @@
  * elaboration. */
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/quantity.h"
 #include "dsl/suggest.h"
 
@@ -41,21 +42,22 @@ const char *value_text(struct elaboration *e, const struct value *value)
 }
 
 /* Whether every choice of `part` is one of `all`, in any order. */
-static bool enum_includes(const struct model_enum *all, const struct model_enum *part)
+static bool enum_includes(const struct model_enum *choices, const struct model_enum *part)
 {
-    if (all == part || !all || !part)
-        return all == part;
+    if (choices == part || !choices || !part)
+        return choices == part;
     for (uint32_t i = 0; i < part->count; i++)
-        if (model_enum_find(all, part->names[i]) < 0)
+        if (model_enum_find(choices, part->names[i]) < 0)
             return false;
     return true;
 }
 
 /* The number of a choice in an enumeration that includes the choice's own enumeration. */
-static int64_t enum_number(const struct model_enum *all, const struct value *value)
+static int64_t enum_number(const struct model_enum *choices, const struct value *value)
 {
-    return all == value->choice ? value->integer
-                                : model_enum_find(all, value->choice->names[value->integer]);
+    return choices == value->choice
+               ? value->integer
+               : model_enum_find(choices, value->choice->names[value->integer]);
 }
 
 static const struct binding *find_binding(const struct scope *scope, const char *name)
@@ -368,27 +370,42 @@ static struct value eval_binary(struct elaboration *e, const struct ast_expr *x,
     return truth(compare(x->op, a.integer, b.integer));
 }
 
-static struct value wrong_arguments(struct elaboration *e, const struct ast_expr *x,
-                                    const char *usage)
+struct function {
+    const char *name, *usage;
+    struct value (*eval)(struct elaboration *e, const struct ast_expr *x,
+                         const struct scope *scope);
+};
+static const struct function *find_function(const char *name);
+
+static struct value wrong_arguments(struct elaboration *e, const struct ast_expr *x)
 {
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0309, x->span, "wrong arguments of '%s'", x->name.text);
-    diagnostic_help(e->diagnostics, d, "write '%s'", usage);
+    diagnostic_help(e->diagnostics, d, "write '%s'", find_function(x->name.text)->usage);
     return bad;
 }
 
-static struct value eval_least_most(struct elaboration *e, const struct ast_expr *x,
-                                    const struct scope *scope, bool most)
+static struct value eval_port_count(struct elaboration *e, const struct ast_expr *x,
+                                    const struct scope *scope)
 {
+    if (!x->list || x->list->v.count != 1 || !scope->object)
+        return wrong_arguments(e, x);
+    return path_count(e, x->list->v.items[0], scope);
+}
+
+static struct value eval_least_most(struct elaboration *e, const struct ast_expr *x,
+                                    const struct scope *scope)
+{
+    bool most = strcmp(x->name.text, "max") == 0;
     if (!x->list)
-        return wrong_arguments(e, x, most ? "max(a, b)" : "min(a, b)");
+        return wrong_arguments(e, x);
     struct value best = eval(e, x->list->v.items[0], scope, NULL);
     for (uint32_t i = 0; i < x->list->v.count; i++) {
         struct value next = eval(e, x->list->v.items[i], scope, NULL);
         if (!best.ok || !next.ok)
             return bad;
         if (next.dimension != best.dimension || !quantity_is_ordered(next.dimension))
-            return wrong_arguments(e, x, most ? "max(a, b)" : "min(a, b)");
+            return wrong_arguments(e, x);
         if (most ? next.integer > best.integer : next.integer < best.integer)
             best = next;
     }
@@ -399,12 +416,12 @@ static struct value eval_log2(struct elaboration *e, const struct ast_expr *x,
                               const struct scope *scope)
 {
     if (!x->list || x->list->v.count != 1)
-        return wrong_arguments(e, x, "log2(n)");
+        return wrong_arguments(e, x);
     struct value n = eval(e, x->list->v.items[0], scope, NULL);
     if (!n.ok)
         return bad;
     if (!quantity_is_ordered(n.dimension))
-        return wrong_arguments(e, x, "log2(n)");
+        return wrong_arguments(e, x);
     if (n.integer < 1) {
         diagnostic_add(e->diagnostics, E0306, x->span, "log2 of %s, which is less than one",
                        value_text(e, &n));
@@ -420,13 +437,13 @@ static struct value eval_divide_up(struct elaboration *e, const struct ast_expr 
                                    const struct scope *scope)
 {
     if (!x->list || x->list->v.count != 2)
-        return wrong_arguments(e, x, "ceil_div(a, b)");
+        return wrong_arguments(e, x);
     struct value a = eval(e, x->list->v.items[0], scope, NULL),
                  b = eval(e, x->list->v.items[1], scope, NULL);
     if (!a.ok || !b.ok)
         return bad;
     if (a.dimension != b.dimension && b.dimension != MODEL_DIM_NONE)
-        return wrong_arguments(e, x, "ceil_div(a, b)");
+        return wrong_arguments(e, x);
     if (!quantity_is_ordered(a.dimension) || b.integer <= 0) {
         diagnostic_add(e->diagnostics, E0306, x->span, "ceil_div needs a divisor above zero");
         return bad;
@@ -435,29 +452,40 @@ static struct value eval_divide_up(struct elaboration *e, const struct ast_expr 
                   a.dimension == b.dimension ? MODEL_DIM_NONE : a.dimension);
 }
 
+static const struct function functions[] = {
+    {"count", "count(port)", eval_port_count},      {"min", "min(a, b)", eval_least_most},
+    {"max", "max(a, b)", eval_least_most},          {"log2", "log2(n)", eval_log2},
+    {"ceil_div", "ceil_div(a, b)", eval_divide_up},
+};
+
+static const struct function *find_function(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(functions); i++)
+        if (strcmp(functions[i].name, name) == 0)
+            return &functions[i];
+    return NULL;
+}
+
 static struct value eval_call(struct elaboration *e, const struct ast_expr *x,
                               const struct scope *scope)
 {
     const char *name = x->name.text;
-    if (strcmp(name, "count") == 0) {
-        if (!x->list || x->list->v.count != 1 || !scope->object)
-            return wrong_arguments(e, x, "count(port)");
-        return path_count(e, x->list->v.items[0], scope);
-    }
-    if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0)
-        return eval_least_most(e, x, scope, name[1] == 'a');
-    if (strcmp(name, "log2") == 0)
-        return eval_log2(e, x, scope);
-    if (strcmp(name, "ceil_div") == 0)
-        return eval_divide_up(e, x, scope);
-    static const char *const known[] = {"count", "min", "max", "log2", "ceil_div"};
+    const struct function *function = find_function(name);
+    if (function)
+        return function->eval(e, x, scope);
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0202, x->name.span, "no function is called '%s'", name);
-    const char *suggestion = compile_suggest(name, known, 5);
-    if (suggestion)
-        diagnostic_suggest(e->diagnostics, d, suggestion);
+    struct suggestion nearest = suggestion_for(name);
+    const char *all = functions[0].name;
+    for (size_t i = 0; i < ARRAY_COUNT(functions); i++) {
+        suggestion_try(&nearest, functions[i].name);
+        if (i > 0)
+            all = region_printf(e->diagnostics->region, "%s, %s", all, functions[i].name);
+    }
+    if (nearest.best)
+        diagnostic_suggest(e->diagnostics, d, nearest.best);
     else
-        diagnostic_help(e->diagnostics, d, "there are count, min, max, log2 and ceil_div");
+        diagnostic_help(e->diagnostics, d, "the functions are %s", all);
     return bad;
 }
 

@@ -43,13 +43,13 @@ static void enter_folder(struct program *program, const char *folder)
     DIR *open_folder = opendir(folder[0] != '\0' ? folder : ".");
     if (!open_folder)
         return;
-    for (const struct dirent *one; (one = readdir(open_folder));) {
-        size_t length = strlen(one->d_name);
-        if (length <= 7 || strcmp(one->d_name + length - 7, ".heddle") != 0)
+    for (const struct dirent *entry; (entry = readdir(open_folder));) {
+        size_t length = strlen(entry->d_name);
+        if (length <= 7 || strcmp(entry->d_name + length - 7, ".heddle") != 0)
             continue;
-        const char *path = source_join(program->region, folder, one->d_name);
+        const char *path = source_join(program->region, folder, entry->d_name);
         if (!source_find(program->sources, path) && source_is_readable(path))
-            enter(program, path, region_strndup(program->region, one->d_name, length - 7));
+            enter(program, path, region_strndup(program->region, entry->d_name, length - 7));
     }
     closedir(open_folder);
 }
@@ -67,10 +67,10 @@ bool program_suggest_import(struct program *program, struct diagnostic *d, enum 
     /* Folders have no order: the first in the alphabet. */
     const char *best = NULL;
     for (uint32_t i = 0; i < program->elsewhere.count; i++) {
-        const struct elsewhere *one = &program->elsewhere.items[i];
-        if (one->kind == kind && strcmp(one->name, name) == 0
-            && (!best || strcmp(one->import, best) < 0))
-            best = one->import;
+        const struct elsewhere *found = &program->elsewhere.items[i];
+        if (found->kind == kind && strcmp(found->name, name) == 0
+            && (!best || strcmp(found->import, best) < 0))
+            best = found->import;
     }
     if (best)
         diagnostic_help(program->diagnostics, d, "it is declared elsewhere: import \"%s\";", best);

@@ -16,7 +16,7 @@ struct compilation {
     struct program program;
     struct elaboration elaboration;
     VECTOR(const char *) platforms;
-    bool used;
+    bool is_used;
 };
 
 /* Reads a file and its imports and declares what is in them, however damaged; nothing is

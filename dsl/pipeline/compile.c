@@ -51,9 +51,9 @@ static struct source_file *read_main(struct compilation *c, const char *file)
 
 static void load_source(struct compilation *c, struct source_file *source)
 {
-    if (c->used)
+    if (c->is_used)
         compiler_bug("a compilation is used once");
-    c->used = true;
+    c->is_used = true;
     program_load(&c->program, source);
     for (uint32_t i = 0; i < c->program.types.count; i++) {
         const struct type_info *type = c->program.types.items[i];

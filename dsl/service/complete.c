@@ -27,9 +27,9 @@ static void add_completion(struct completer *c, enum service_kind kind, const ch
     for (uint32_t i = 0; i < c->list.count; i++)
         if (strcmp(c->list.items[i].label, label) == 0)
             return;
-    struct service_completion one = {
+    struct service_completion completion = {
         kind, label, detail, doc, c->cursor.word.begin - base, c->cursor.word.end - base};
-    vector_push(c->region, &c->list, one);
+    vector_push(c->region, &c->list, completion);
 }
 
 static void add_words(struct completer *c, enum service_kind kind, const char *const *words)
@@ -248,11 +248,11 @@ static void add_folder(struct completer *c, const char *folder)
     DIR *open_folder = opendir(folder[0] != '\0' ? folder : ".");
     if (!open_folder)
         return;
-    for (const struct dirent *one; (one = readdir(open_folder));) {
-        size_t length = strlen(one->d_name);
-        if (length > 7 && strcmp(one->d_name + length - 7, ".heddle") == 0
-            && strcmp(source_join(c->region, folder, one->d_name), c->service->file->name) != 0)
-            add_completion(c, SERVICE_FILE, region_strndup(c->region, one->d_name, length - 7),
+    for (const struct dirent *entry; (entry = readdir(open_folder));) {
+        size_t length = strlen(entry->d_name);
+        if (length > 7 && strcmp(entry->d_name + length - 7, ".heddle") == 0
+            && strcmp(source_join(c->region, folder, entry->d_name), c->service->file->name) != 0)
+            add_completion(c, SERVICE_FILE, region_strndup(c->region, entry->d_name, length - 7),
                            folder, "");
     }
     closedir(open_folder);

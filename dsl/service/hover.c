@@ -41,10 +41,10 @@ static const char *choice_code(struct service *s, const struct name_symbol *symb
                : describe_code(s->region, s->program, item);
 }
 
-static bool hover_name(struct service *s, const struct name_occurrence *one,
+static bool hover_name(struct service *s, const struct name_occurrence *occurrence,
                        struct service_hover *hover)
 {
-    const struct name_symbol *symbol = one->symbol;
+    const struct name_symbol *symbol = occurrence->symbol;
     if (symbol->shown.kind == SERVICE_FILE) {
         hover->code = symbol->shown.place.file;
         return true;
@@ -91,12 +91,12 @@ bool service_hover_at(struct service *s, uint32_t at, struct service_hover *hove
 {
     *hover = (struct service_hover){.code = "", .text = ""};
     uint32_t offset = s->file->base + min(at, s->file->size);
-    const struct name_occurrence *one = names_at(service_names(s), offset);
-    if (!one)
+    const struct name_occurrence *occurrence = names_at(service_names(s), offset);
+    if (!occurrence)
         return hover_number(s, offset, hover);
-    hover->begin = one->span.begin - s->file->base;
-    hover->end = one->span.end - s->file->base;
-    return hover_name(s, one, hover);
+    hover->begin = occurrence->span.begin - s->file->base;
+    hover->end = occurrence->span.end - s->file->base;
+    return hover_name(s, occurrence, hover);
 }
 
 /* ---- values */
@@ -151,13 +151,14 @@ static bool is_of(const struct model_param *param, bool is_set, const struct sou
 const char *service_values(struct service *s, const struct model *model, uint32_t at)
 {
     struct values values = {.region = s->region};
-    const struct name_occurrence *one = names_at(service_names(s), s->file->base + at);
-    if (!model || !one
-        || (one->symbol->shown.kind != SERVICE_PARAM && one->symbol->shown.kind != SERVICE_LET))
+    const struct name_occurrence *occurrence = names_at(service_names(s), s->file->base + at);
+    if (!model || !occurrence
+        || (occurrence->symbol->shown.kind != SERVICE_PARAM
+            && occurrence->symbol->shown.kind != SERVICE_LET))
         return "";
-    bool is_set = one->value != 0;
-    struct source_position here =
-        source_locate(s->program->sources, is_set ? one->value : one->symbol->span.begin);
+    bool is_set = occurrence->value != 0;
+    struct source_position here = source_locate(
+        s->program->sources, is_set ? occurrence->value : occurrence->symbol->span.begin);
     if (!here.file)
         return "";
     for (uint32_t i = 0; i < model->instance_count; i++)

@@ -53,8 +53,8 @@ void names_add(struct names *names, struct span span, struct name_symbol *symbol
 {
     if (span.begin == 0 || span.end <= span.begin)
         return;
-    struct name_occurrence one = {span, symbol, span.begin == symbol->span.begin, 0};
-    vector_push(names->region, &names->occurrences, one);
+    struct name_occurrence occurrence = {span, symbol, span.begin == symbol->span.begin, 0};
+    vector_push(names->region, &names->occurrences, occurrence);
 }
 
 const struct name_occurrence *names_at(const struct names *names, uint32_t offset)
@@ -69,6 +69,6 @@ const struct name_occurrence *names_at(const struct names *names, uint32_t offse
     }
     if (low == 0)
         return NULL;
-    const struct name_occurrence *one = &names->occurrences.items[low - 1];
-    return offset <= one->span.end ? one : NULL;
+    const struct name_occurrence *occurrence = &names->occurrences.items[low - 1];
+    return offset <= occurrence->span.end ? occurrence : NULL;
 }

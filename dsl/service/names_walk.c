@@ -137,8 +137,8 @@ static const struct ast_item *walk_path(const struct scope_of_names *s, const st
         if (!member && from != s->type)
             member = inserted_named(s, x->name.text);
     } else if (x->kind == AST_MEMBER) {
-        const struct type_info *of;
-        const struct ast_item *left = walk_path(s, x->a, from, &of);
+        const struct type_info *type;
+        const struct ast_item *left = walk_path(s, x->a, from, &type);
         *owner = left ? member_filler(program, left, x->name.text) : NULL;
         if (*owner) {
             member = member_setting(*owner, x->name.text);
@@ -571,10 +571,10 @@ static void walk_item(struct names *names, const struct ast_item *item)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct name_occurrence *one = a, *other = b;
-    if (one->span.begin != other->span.begin)
-        return one->span.begin < other->span.begin ? -1 : 1;
-    return one->span.end < other->span.end ? -1 : one->span.end > other->span.end;
+    const struct name_occurrence *occurrence = a, *other = b;
+    if (occurrence->span.begin != other->span.begin)
+        return occurrence->span.begin < other->span.begin ? -1 : 1;
+    return occurrence->span.end < other->span.end ? -1 : occurrence->span.end > other->span.end;
 }
 
 void names_build(struct names *names, struct region *region, const struct program *program)

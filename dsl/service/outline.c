@@ -12,14 +12,14 @@ static void enter(struct outline *o, const struct ast_item *item, struct ast_nam
 {
     struct service *s = o->service;
     uint32_t base = s->file->base;
-    struct span whole = span_join(item->span, name.span);
+    struct span span = span_join(item->span, name.span);
     struct service_outline one = {
         .kind = member_kind(item),
         .name = name.text,
         .detail = item->kind == AST_ENUM ? "" : describe_detail(s->region, s->program, item),
         .depth = depth,
-        .begin = whole.begin - base,
-        .end = whole.end - base,
+        .begin = span.begin - base,
+        .end = span.end - base,
         .name_begin = name.span.begin - base,
         .name_end = name.span.end - base,
     };

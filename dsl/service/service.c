@@ -45,12 +45,12 @@ const struct service_symbol *service_symbol_at(struct service *s, uint32_t at,
 {
     if (at > s->file->size)
         return NULL;
-    const struct name_occurrence *one = names_at(service_names(s), s->file->base + at);
-    if (!one)
+    const struct name_occurrence *occurrence = names_at(service_names(s), s->file->base + at);
+    if (!occurrence)
         return NULL;
     if (place)
-        *place = names_place(&s->names, one->span);
-    return &one->symbol->shown;
+        *place = names_place(&s->names, occurrence->span);
+    return &occurrence->symbol->shown;
 }
 
 const struct service_symbol *service_symbol_declared(struct service *s, const char *file,

@@ -32,10 +32,10 @@ struct ast_expr *ast_expr_join(struct parser *p, struct ast_expr *e, struct ast_
     deepen(e, c);
     if (e->depth <= AST_MAX_DEPTH)
         return e;
-    if (!p->failed)
+    if (!p->has_failed)
         diagnostic_add(p->diagnostics, E0007, e->span, "the expression nests more than %d deep",
                        AST_MAX_DEPTH);
-    p->failed = true;
+    p->has_failed = true;
     return ast_expr_new(p, AST_NUMBER, e->span);
 }
 
@@ -44,10 +44,10 @@ static bool is_full(struct parser *p, uint32_t count, struct span span)
 {
     if (count < AST_MAX_ITEMS)
         return false;
-    if (!p->flooded)
+    if (!p->is_flooded)
         diagnostic_add(p->diagnostics, E0311, span, "more than %d of these in one place",
                        AST_MAX_ITEMS);
-    p->failed = p->flooded = true;
+    p->has_failed = p->is_flooded = true;
     return true;
 }
 
@@ -134,7 +134,7 @@ bool ast_declared_name(struct parser *p, struct ast_expr *path, struct ast_name 
     struct diagnostic *d = diagnostic_add(p->diagnostics, E0001, path->span,
                                           "a declaration needs a plain name, or NAME[SIZE]");
     (void)d;
-    p->failed = true;
+    p->has_failed = true;
     *name = (struct ast_name){"?", path->span};
     return false;
 }
@@ -241,7 +241,7 @@ static void refuse_unsized(struct parser *p, const struct ast_expr *path)
         diagnostic_add(p->diagnostics, E0001, path->span, "the array needs a size");
     diagnostic_help(p->diagnostics, d,
                     "only port arrays can take their count from what is connected");
-    p->failed = true;
+    p->has_failed = true;
 }
 
 struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast_name type,
@@ -388,7 +388,7 @@ static bool parse(struct parser *p)
     collect_docs(p);
     bool scanned = p->diagnostics->error_count == errors;
     bool parsed = heddle_yyparse(p) == 0;
-    return scanned && parsed && !p->failed && p->diagnostics->error_count == errors;
+    return scanned && parsed && !p->has_failed && p->diagnostics->error_count == errors;
 }
 
 struct ast_file *ast_parse(struct region *region, struct diagnostics *d,

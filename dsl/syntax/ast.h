@@ -199,8 +199,8 @@ struct parser {
     struct ast_expr *expression; /* the result: one expression */
     int start;             /* pseudo token that chooses between the two; 0 once it is delivered */
     bool insert_semicolon; /* recovery delivers one that is not in the file */
-    bool failed;
-    bool flooded; /* a list was full */
+    bool has_failed;
+    bool is_flooded; /* a list was full */
 };
 
 /* Parses a whole file; never NULL. */

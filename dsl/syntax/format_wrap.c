@@ -258,8 +258,8 @@ static struct format_line comment_of(const struct format_line *like, const char 
 
 /* Breaks a comment, and joins the rest to `next` (NULL: no line follows) if that continues it.
  * Returns true if it has done so. */
-static bool take_rest(struct formatter *f, struct format_line *line, size_t at,
-                      const struct format_line *next)
+static bool put_rest(struct formatter *f, struct format_line *line, size_t at,
+                     const struct format_line *next)
 {
     const char *text = line->cells[0].text;
     size_t prefix = prefix_of(text), head = at;
@@ -289,7 +289,7 @@ void format_wrap_comments(struct formatter *f)
     for (uint32_t i = 0; i < count; i++) {
         struct format_line line = lines[i];
         for (size_t at; is_line_comment(&line) && (at = comment_break(&line)) != 0;)
-            i += take_rest(f, &line, at, i + 1 < count ? &lines[i + 1] : NULL);
+            i += put_rest(f, &line, at, i + 1 < count ? &lines[i + 1] : NULL);
         vector_push(f->region, &f->lines, line);
     }
 }

@@ -95,7 +95,7 @@ static void indexed(struct parser *p, const struct ast_expr *index, const char *
 {
     struct diagnostic *d = diagnostic_add(p->diagnostics, E0008, index->span, "%s", says);
     diagnostic_help(p->diagnostics, d, "%s", helps);
-    p->failed = true;
+    p->has_failed = true;
 }
 
 /* Says so when an option is given twice. */
@@ -603,7 +603,7 @@ member: PARAM name ':' type param_options semi
                                   "write 'let NAME = ...;' for a derived "
                                   "value, or set a parameter in the braces of its instance");
                               (void)$3;
-                              p->failed = true;
+                              p->has_failed = true;
                               $$ = NULL; }
       | ';'                 { $$ = NULL; }
       | error ';'           { $$ = NULL; }
@@ -707,7 +707,7 @@ static int heddle_yylex(HEDDLE_YYSTYPE *value, HEDDLE_YYLTYPE *location, struct 
         *location = (struct span){ end, end };
         return ';';
     }
-    if (p->flooded) /* what is already said ends the reading */
+    if (p->is_flooded) /* what is already said ends the reading */
         p->next = p->tokens.tokens.count - 1;
     const struct token *token = &p->tokens.tokens.items[p->next];
     if (p->next + 1 < p->tokens.tokens.count)
@@ -721,7 +721,7 @@ static int heddle_yylex(HEDDLE_YYSTYPE *value, HEDDLE_YYLTYPE *location, struct 
 static void heddle_yyerror(HEDDLE_YYLTYPE *location, struct parser *p, const char *message)
 {
     (void)message;
-    p->failed = true;
+    p->has_failed = true;
     diagnostic_add(p->diagnostics, E0007, *location, "nested too deeply");
 }
 
@@ -789,7 +789,7 @@ static void report_error(const yypcontext_t *context, struct parser *p)
     if (found == YYSYMBOL_YYEOF)
         at = p->tokens.tokens.count - 1;
     const struct token *token = &p->tokens.tokens.items[at];
-    p->failed = true;
+    p->has_failed = true;
     bool wants_semicolon = is_expected(expected, count, (yysymbol_kind_t)YYTRANSLATE(';'));
     if (wants_semicolon && at > 0 && !ast_keyword_meant(p, at)
         && (token->first_on_line || token->kind == '}' || token->kind == 0)) {
@@ -821,7 +821,7 @@ static bool is_doubtful(const struct parser *p, uint32_t offset)
 
 static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
 {
-    if (p->flooded)
+    if (p->is_flooded)
         return 0;
     bool doubtful = is_doubtful(p, yypcontext_location(context)->begin);
     p->diagnostics->muted += doubtful;

@@ -17,7 +17,7 @@ static int parse(struct options *options, const char *const *words)
         argv[argc] = storage[argc];
     }
     argv[argc] = NULL;
-    return options_parse(options, argc, argv, compile_suggest);
+    return options_parse(options, argc, argv);
 }
 
 #define PARSE(options, ...) parse((options), (const char *const[]){"heddle", __VA_ARGS__, NULL})

@@ -3,6 +3,7 @@
  * explanation. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -33,6 +34,64 @@ Test(fixtures, bad_ones_give_exactly_what_they_expect)
 Test(fixtures, good_ones_give_nothing)
 {
     check_folder("good", true);
+}
+
+/* The lines of `text` without the folder of the fixtures, to `to`. */
+static void write_without_folder(FILE *to, const char *text)
+{
+    const char *root = fixture_root();
+    for (const char *found; (found = strstr(text, root)); text = found + strlen(root) + 1)
+        fwrite(text, 1, (size_t)(found - text), to);
+    fputs(text, to);
+}
+
+/* Everything that is printed of the bad fixtures, in the order of their names; the caller frees
+ * it. */
+static char *print_bad(void)
+{
+    const char **names;
+    char *all = NULL;
+    size_t size = 0, count = fixture_list("bad", &names);
+    FILE *to = open_memstream(&all, &size);
+    for (size_t i = 0; i < count; i++) {
+        static struct fixture fixture;
+        fixture_read(&fixture, names[i]);
+        struct compilation *c = fixture_compile(&fixture);
+        char *text = NULL;
+        FILE *memory = open_memstream(&text, &size);
+        compile_print_diagnostics(c, memory, false);
+        fclose(memory);
+        fprintf(to, "== %s\n", strrchr(names[i], '/') + 1);
+        write_without_folder(to, text);
+        fputc('\n', to);
+        free(text);
+        compile_close(c);
+    }
+    fclose(to);
+    return all;
+}
+
+/* tests/dsl/bad.txt has the words of all messages, notes and helps. UPDATE_GOLDEN=1 writes it. */
+Test(fixtures, bad_ones_are_told_in_the_words_of_the_golden_copy)
+{
+    char path[400], *now = print_bad();
+    static char before[1 << 20];
+    snprintf(path, sizeof path, "%s/bad.txt", fixture_root());
+    FILE *file = fopen(path, getenv("UPDATE_GOLDEN") ? "w+" : "r");
+    cr_assert_not_null(file, "cannot open %s", path);
+    if (getenv("UPDATE_GOLDEN")) {
+        fputs(now, file);
+        rewind(file);
+    }
+    before[fread(before, 1, sizeof before - 1, file)] = '\0';
+    fclose(file);
+    size_t same = 0;
+    while (now[same] && now[same] == before[same])
+        same++;
+    while (same > 0 && now[same - 1] != '\n')
+        same--;
+    cr_expect_str_eq(now, before, "bad.txt has other words; there are now:\n%.2000s", now + same);
+    free(now);
 }
 
 static bool has_fixture(const char *folder, const char *code)

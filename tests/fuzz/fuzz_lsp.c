@@ -61,7 +61,7 @@ static void serve(const char *bytes, size_t size)
         if (result == RPC_MORE)
             break;
         if (result == RPC_MESSAGE)
-            server_take(&server, body, body_size);
+            server_answer(&server, body, body_size);
         else
             server_complain(&server, result);
         while (server_check_one(&server))
@@ -100,7 +100,7 @@ static void ask(const char *bytes, size_t size)
                                     "textDocument", "uri", document->uri, "position", "line",
                                     (uint8_t)bytes[1] / 8, "character", (uint8_t)bytes[2]);
         char *text = json_dumps(message, 0);
-        server_take(&server, text, strlen(text));
+        server_answer(&server, text, strlen(text));
         free(text);
         json_decref(message);
     }

@@ -209,7 +209,7 @@ static hipModule_t load(enum builtin_format format, const struct options *option
                                    .source_count = 1,
                                    .options = "-cl-std=CL2.0 -w",
                                    .target = properties.gcnArchName,
-                                   .link = true};
+                                   .links = true};
     if (opencl_compile(&job, &built) != OPENCL_BUILD_OK) {
         printf("FAIL opencl_builtins: %s\n", built.log);
         exit(1);

@@ -272,7 +272,7 @@ static void execute(const char *source, const uint8_t *in, size_t in_bytes, uint
                                    .source_count = 1,
                                    .options = "-cl-std=CL2.0 -w",
                                    .target = properties.gcnArchName,
-                                   .link = true};
+                                   .links = true};
     if (opencl_compile(&job, &built) != OPENCL_BUILD_OK) {
         printf("FAIL opencl_conversions: %s\n", built.log);
         exit(1);

@@ -98,8 +98,11 @@ static void check(const struct opencl_text *source, const char *options, bool li
     struct opencl_built built;
     struct opencl_facts facts;
     char error[320];
-    const struct opencl_job job = {
-        .sources = source, .source_count = 1, .options = options, .target = "gfx906", .link = link};
+    const struct opencl_job job = {.sources = source,
+                                   .source_count = 1,
+                                   .options = options,
+                                   .target = "gfx906",
+                                   .links = link};
     enum opencl_build_status status = opencl_compile(&job, &built);
     bool good =
         status == OPENCL_BUILD_OK ? built.bytes != NULL : !built.bytes && built.log[0] != '\0';

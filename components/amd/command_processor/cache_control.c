@@ -191,11 +191,11 @@ static void control_level_end(struct command_processor *c)
     }
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         struct dispatcher *d = command_processor_dispatcher(c, i);
-        if (d->invalidating && kind == CONTROL_RELEASE)
-            d->released = true;
+        if (d->waits_for_caches && kind == CONTROL_RELEASE)
+            d->is_released = true;
         else
-            d->invalidated |= d->invalidating;
-        d->invalidating = false;
+            d->is_invalidated |= d->waits_for_caches;
+        d->waits_for_caches = false;
     }
 }
 
@@ -207,15 +207,15 @@ static bool control_serve_dispatchers(struct command_processor *c)
     bool acquires = false, system = false, releases = false;
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         struct dispatcher *d = command_processor_dispatcher(c, i);
-        d->invalidating = d->state == DISPATCHER_STARTING && !d->invalidated
-                          && d->start_at <= command_processor_now(c);
-        acquires |= d->invalidating;
-        system |= d->invalidating && d->acquire == AQL_SCOPE_SYSTEM;
+        d->waits_for_caches = d->state == DISPATCHER_STARTING && !d->is_invalidated
+                              && d->start_at <= command_processor_now(c);
+        acquires |= d->waits_for_caches;
+        system |= d->waits_for_caches && d->acquire == AQL_SCOPE_SYSTEM;
     }
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c) && !acquires; i++) {
         struct dispatcher *d = command_processor_dispatcher(c, i);
-        d->invalidating = d->state == DISPATCHER_RELEASING && !d->released;
-        releases |= d->invalidating;
+        d->waits_for_caches = d->state == DISPATCHER_RELEASING && !d->is_released;
+        releases |= d->waits_for_caches;
     }
     if (!acquires && !releases)
         return false;

@@ -87,11 +87,11 @@ static void command_processor_init(struct command_processor *c)
 {
     uint32_t cus = command_processor_work_count(c);
     struct cu_resource_pool *pool = command_processor_pool(c);
-    c->groups = arena_allocate((size_t)cus * WORK_GROUP_SLOTS_MAX * sizeof(struct placed_group));
+    c->groups_at = arena_allocate((size_t)cus * WORK_GROUP_SLOTS_MAX * sizeof(struct placed_group));
     wave_sync_unit_init(&c->sync, cus
                                       * (uint32_t)(command_processor_params(c)->simds
                                                    * command_processor_params(c)->wavefronts));
-    c->accounts =
+    c->accounts_at =
         arena_allocate(command_processor_dispatcher_count(c) * sizeof(struct kernel_account));
     control_init(c);
     for (uint32_t i = 0; i < cus; i++)
@@ -99,7 +99,7 @@ static void command_processor_init(struct command_processor *c)
     pool_init(pool, cus);
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         dispatcher_setup(command_processor_dispatcher(c, i), cus, round_trip(c));
-        arena_at(struct kernel_account, c->accounts)[i].active =
+        arena_at(struct kernel_account, c->accounts_at)[i].active_at =
             arena_allocate(cus * sizeof(uint64_t));
     }
 }
@@ -108,13 +108,13 @@ static void command_processor_init(struct command_processor *c)
 
 static struct kernel_account *account_of(const struct command_processor *c, uint32_t dispatcher)
 {
-    return arena_at(struct kernel_account, c->accounts) + dispatcher;
+    return arena_at(struct kernel_account, c->accounts_at) + dispatcher;
 }
 
 static struct placed_group *placed_group_at(const struct command_processor *c, uint32_t cu,
                                             uint32_t slot)
 {
-    return arena_at(struct placed_group, c->groups) + cu * WORK_GROUP_SLOTS_MAX + slot;
+    return arena_at(struct placed_group, c->groups_at) + cu * WORK_GROUP_SLOTS_MAX + slot;
 }
 
 static void kernel_done(struct command_processor *c, uint32_t number)
@@ -260,8 +260,8 @@ static bool begin_kernel(struct command_processor *c, const struct command_reque
     d->start_at = command_processor_now(c) + command_processor_params(c)->kernel_overhead;
     d->acquire = cache_scope(c, aql_scope(o.packet.header, AQL_ACQUIRE_SHIFT));
     d->release = cache_scope(c, aql_scope(o.packet.header, AQL_RELEASE_SHIFT));
-    d->invalidated = d->acquire == AQL_SCOPE_NONE;
-    d->released = false;
+    d->is_invalidated = d->acquire == AQL_SCOPE_NONE;
+    d->is_released = false;
     d->common.memory_only = aql_memory_only(&o.packet);
     d->common.dispatcher = (uint16_t)number;
     preload_begin(c, d, &o.descriptor);
@@ -312,7 +312,7 @@ static bool dispatchers_step(struct command_processor *c)
         struct dispatcher *d = command_processor_dispatcher(c, i);
         if (d->state == DISPATCHER_STARTING)
             progress |= preload_step(c, i);
-        if (d->state == DISPATCHER_STARTING && d->invalidated && preload_is_done(d)
+        if (d->state == DISPATCHER_STARTING && d->is_invalidated && preload_is_done(d)
             && d->start_at <= now) {
             d->state = DISPATCHER_RUNNING;
             d->busy_until_centi_cy = now * DISPATCHER_CENTI_CY;
@@ -321,7 +321,7 @@ static bool dispatchers_step(struct command_processor *c)
             if (!d->remaining)
                 kernel_release(c, i);
         }
-        if (d->state == DISPATCHER_RELEASING && d->released) {
+        if (d->state == DISPATCHER_RELEASING && d->is_released) {
             kernel_done(c, i);
             progress = true;
         }
@@ -347,7 +347,7 @@ static bool sync_receive(struct command_processor *c, uint32_t cu, const struct 
     if (command_processor_params(c)->dies == COMMAND_PROCESSOR_DIES_ONE) {
         const struct isa_sync request = {(uint8_t)m->sync.operation, (uint8_t)m->sync.resource,
                                          m->sync.value};
-        wave_sync_unit_take(&c->sync, &request, wavefront);
+        wave_sync_unit_accept(&c->sync, &request, wavefront);
         return true;
     }
     if (!command_processor_host_can_reply(c))
@@ -497,7 +497,7 @@ static bool pause_or_resume(struct command_processor *c, const struct command_re
     return true;
 }
 
-static bool take_command(struct command_processor *c, const struct command_request *m)
+static bool accept_command(struct command_processor *c, const struct command_request *m)
 {
     switch (message_kind(m)) {
     case COMMAND_LAUNCH:
@@ -523,7 +523,7 @@ static bool host_receive(struct command_processor *c)
 {
     const struct command_request *m;
     bool received = false;
-    while ((m = command_processor_host_peek(c)) && take_command(c, m)) {
+    while ((m = command_processor_host_peek(c)) && accept_command(c, m)) {
         command_processor_host_pop(c);
         received = true;
     }
@@ -570,7 +570,7 @@ static uint64_t dispatcher_wakes_at(const struct dispatcher *d)
 {
     switch (d->state) {
     case DISPATCHER_STARTING:
-        return !d->invalidated || d->acquire == AQL_SCOPE_NONE ? d->start_at : ENGINE_NEVER;
+        return !d->is_invalidated || d->acquire == AQL_SCOPE_NONE ? d->start_at : ENGINE_NEVER;
     case DISPATCHER_RUNNING:
         return dispatcher_due(d);
     case DISPATCHER_DONE:

@@ -18,7 +18,7 @@
 struct kernel_account {
     struct slot_account slots;
     struct work_account units;
-    uint32_t active; /* arena: uint64_t[compute units]: the share of each in units.active */
+    uint32_t active_at; /* uint64_t[compute units]: the share of each in units.active */
 };
 
 /* A work-group on a compute unit. */
@@ -102,8 +102,8 @@ struct command_processor {
         bool is_on;              /* between the two no kernel begins */
     } pause;
     uint32_t launches;          /* number of the next dispatch */
-    uint32_t groups;            /* arena: struct placed_group[cus][WORK_GROUP_SLOTS_MAX] */
-    uint32_t accounts;          /* arena: struct kernel_account[dispatchers] */
+    uint32_t groups_at;         /* struct placed_group[cus][WORK_GROUP_SLOTS_MAX] */
+    uint32_t accounts_at;       /* struct kernel_account[dispatchers] */
     struct slot_use total_use;  /* use by the work-groups of all dispatchers */
     struct wave_sync_unit sync; /* the GPU's, unless it has several dies */
 };
@@ -114,12 +114,12 @@ struct command_processor {
 static struct kernel_account *account_of(const struct command_processor *c, uint32_t dispatcher);
 
 /* kernel_account.c */
-static void account_begin(struct kernel_account *k, const struct slot_use *all, uint64_t now,
+static void account_begin(struct kernel_account *k, const struct slot_use *total_use, uint64_t now,
                           uint32_t units);
-static void account_finish(struct kernel_account *k, struct slot_use *all, uint64_t now,
+static void account_finish(struct kernel_account *k, struct slot_use *total_use, uint64_t now,
                            uint32_t wavefronts, uint32_t unit, const void *from_unit);
 static void account_end(const struct kernel_account *k, const struct kernel_shape *shape,
-                        const struct slot_use *all, uint64_t now, uint32_t record);
+                        const struct slot_use *total_use, uint64_t now, uint32_t record);
 
 /* kernel_preload.c */
 static void preload_begin(const struct command_processor *c, struct dispatcher *d,

@@ -33,12 +33,12 @@ struct cu_resource_pool {
     struct cu_resource_pool_io io;
     uint64_t releases;
     uint32_t compute_units;
-    uint32_t cus;    /* arena: struct pool_cu[compute_units] */
-    uint32_t groups; /* arena: struct pool_group[work_groups][compute_units] */
-    uint32_t slots;  /* arena: uint64_t[compute_units][simds]: wavefront slots taken */
-    uint32_t vgprs;  /* arena: uint64_t[compute_units][simds][vgpr_words]: granules taken */
-    uint32_t sgprs;
-    uint32_t lds; /* arena: uint64_t[compute_units][lds_words] */
+    uint32_t cus_at;    /* struct pool_cu[compute_units] */
+    uint32_t groups_at; /* struct pool_group[work_groups][compute_units] */
+    uint32_t slots_at;  /* uint64_t[compute_units][simds]: wavefront slots taken */
+    uint32_t vgprs_at;  /* uint64_t[compute_units][simds][vgpr_words]: granules taken */
+    uint32_t sgprs_at;  /* uint64_t[compute_units][simds][sgpr_words]: granules taken */
+    uint32_t lds_at;    /* uint64_t[compute_units][lds_words] */
     uint32_t vgpr_words, sgpr_words, lds_words;
     uint32_t vgpr_granules, sgpr_granules, lds_granules; /* there are */
 };
@@ -77,32 +77,37 @@ static void run_flip(uint64_t *map, uint32_t first, uint32_t count)
         map[i / 64] ^= (uint64_t)1 << (i % 64);
 }
 
+static struct pool_cu *pool_cu_at(const struct cu_resource_pool *p, uint32_t number)
+{
+    return arena_at(struct pool_cu, p->cus_at) + number;
+}
+
 static struct pool_group *pool_group_at(const struct cu_resource_pool *p, uint32_t cu,
                                         uint32_t slot)
 {
-    return arena_at(struct pool_group, p->groups) + (size_t)slot * p->compute_units + cu;
+    return arena_at(struct pool_group, p->groups_at) + (size_t)slot * p->compute_units + cu;
 }
 
 static uint64_t *pool_slots(const struct cu_resource_pool *p, uint32_t cu, uint32_t simd)
 {
-    return arena_at(uint64_t, p->slots) + (size_t)cu * cu_resource_pool_params(p)->simds + simd;
+    return arena_at(uint64_t, p->slots_at) + (size_t)cu * cu_resource_pool_params(p)->simds + simd;
 }
 
 static uint64_t *pool_vgprs(const struct cu_resource_pool *p, uint32_t cu, uint32_t simd)
 {
-    return arena_at(uint64_t, p->vgprs)
+    return arena_at(uint64_t, p->vgprs_at)
            + ((size_t)cu * cu_resource_pool_params(p)->simds + simd) * p->vgpr_words;
 }
 
 static uint64_t *pool_sgprs(const struct cu_resource_pool *p, uint32_t cu, uint32_t simd)
 {
-    return arena_at(uint64_t, p->sgprs)
+    return arena_at(uint64_t, p->sgprs_at)
            + ((size_t)cu * cu_resource_pool_params(p)->simds + simd) * p->sgpr_words;
 }
 
 static uint64_t *pool_lds(const struct cu_resource_pool *p, uint32_t cu)
 {
-    return arena_at(uint64_t, p->lds) + (size_t)cu * p->lds_words;
+    return arena_at(uint64_t, p->lds_at) + (size_t)cu * p->lds_words;
 }
 
 static void pool_init(struct cu_resource_pool *p, uint32_t compute_units)
@@ -116,14 +121,14 @@ static void pool_init(struct cu_resource_pool *p, uint32_t compute_units)
     p->vgpr_words = p->vgpr_granules / 64 + 1;
     p->sgpr_words = p->sgpr_granules / 64 + 1;
     p->lds_words = p->lds_granules / 64 + 1;
-    p->cus = arena_allocate(compute_units * sizeof(struct pool_cu));
-    p->groups = arena_allocate(compute_units * params->work_groups * sizeof(struct pool_group));
-    p->slots = arena_allocate(simds * sizeof(uint64_t));
-    p->vgprs = arena_allocate(simds * p->vgpr_words * sizeof(uint64_t));
-    p->sgprs = arena_allocate(simds * p->sgpr_words * sizeof(uint64_t));
-    p->lds = arena_allocate(compute_units * (size_t)p->lds_words * sizeof(uint64_t));
+    p->cus_at = arena_allocate(compute_units * sizeof(struct pool_cu));
+    p->groups_at = arena_allocate(compute_units * params->work_groups * sizeof(struct pool_group));
+    p->slots_at = arena_allocate(simds * sizeof(uint64_t));
+    p->vgprs_at = arena_allocate(simds * p->vgpr_words * sizeof(uint64_t));
+    p->sgprs_at = arena_allocate(simds * p->sgpr_words * sizeof(uint64_t));
+    p->lds_at = arena_allocate(compute_units * (size_t)p->lds_words * sizeof(uint64_t));
     for (uint32_t i = 0; i < compute_units; i++) {
-        struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + i;
+        struct pool_cu *cu = pool_cu_at(p, i);
         cu->free_wavefronts = (uint32_t)(params->simds * params->wavefronts);
         cu->free_lds = p->lds_granules;
     }
@@ -174,7 +179,7 @@ static bool pool_refuse(struct cu_resource_pool *p, struct pool_cu *cu)
 static bool pool_may_fit(struct cu_resource_pool *p, uint32_t number,
                          const struct resource_request *r)
 {
-    struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
+    struct pool_cu *cu = pool_cu_at(p, number);
     bool room =
         cu->free_wavefronts >= r->wavefronts
         && cu->group_count < cu_resource_pool_params(p)->work_groups
@@ -215,7 +220,7 @@ static bool wavefront_place(const struct cu_resource_pool *p, uint32_t cu, uint3
 static bool wavefronts_place(const struct cu_resource_pool *p, uint32_t number,
                              struct pool_group *g)
 {
-    struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
+    struct pool_cu *cu = pool_cu_at(p, number);
     uint32_t simds = cu_resource_pool_params(p)->simds, simd = cu->next_simd;
     for (uint32_t i = 0; i < g->wavefronts; i++) {
         uint32_t tries = 0;
@@ -237,7 +242,7 @@ static bool pool_place(struct cu_resource_pool *p, uint32_t number,
                        const struct resource_request *r, struct work_placement *placement)
 {
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
-    struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
+    struct pool_cu *cu = pool_cu_at(p, number);
     struct pool_group g = {.lds_granules = granules(r->lds_bytes, params->lds_granularity),
                            .wavefronts = (uint16_t)r->wavefronts,
                            .vgpr_granules = (uint16_t)granules(r->vgprs, params->vgpr_granularity),
@@ -263,7 +268,7 @@ static bool pool_place(struct cu_resource_pool *p, uint32_t number,
 
 static void pool_release(struct cu_resource_pool *p, uint32_t number, uint32_t slot)
 {
-    struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
+    struct pool_cu *cu = pool_cu_at(p, number);
     const struct pool_group *g = pool_group_at(p, number, slot);
     if (!bit_taken(&cu->group_slots, slot))
         bug("resource pool: work-group slot %u of compute unit %u is not taken", slot, number);

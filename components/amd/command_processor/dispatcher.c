@@ -23,8 +23,8 @@ static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint3
     dispatcher_order_ops(d)->setup(dispatcher_order(d), compute_units);
     dispatcher_protocol_ops(d)->setup(dispatcher_protocol(d), compute_units, round_trip);
     d->scratch_capacity = compute_units * WORK_GROUP_SLOTS_MAX;
-    d->scratch_free = arena_allocate(d->scratch_capacity * sizeof(uint32_t));
-    d->scratch_used = arena_allocate(d->scratch_capacity * sizeof(uint32_t));
+    d->scratch_free_at = arena_allocate(d->scratch_capacity * sizeof(uint32_t));
+    d->scratch_used_at = arena_allocate(d->scratch_capacity * sizeof(uint32_t));
 }
 
 /* Blocks of private memory: number `share` and each `shares`th after it. */
@@ -34,7 +34,7 @@ static void start_scratch(struct dispatcher *d, uint32_t groups, uint32_t share,
     uint32_t blocks = min(count, d->scratch_capacity);
     d->scratch_free_count = blocks;
     for (uint32_t i = 0; i < blocks; i++)
-        arena_at(uint32_t, d->scratch_free)[i] = share + (blocks - 1 - i) * shares;
+        arena_at(uint32_t, d->scratch_free_at)[i] = share + (blocks - 1 - i) * shares;
 }
 
 static bool dispatcher_begin(struct dispatcher *d, const struct work_launch *launch)
@@ -79,14 +79,14 @@ static void dispatcher_divide(struct dispatcher *d, uint32_t share, uint32_t sha
 /* The block of private memory of the work-group in `slot` of `cu`. */
 static uint32_t *scratch_used(const struct dispatcher *d, uint32_t cu, uint32_t slot)
 {
-    return arena_at(uint32_t, d->scratch_used) + cu * WORK_GROUP_SLOTS_MAX + slot;
+    return arena_at(uint32_t, d->scratch_used_at) + cu * WORK_GROUP_SLOTS_MAX + slot;
 }
 
-static void take_scratch(struct dispatcher *d, uint32_t cu, struct work_placement *w)
+static void assign_scratch(struct dispatcher *d, uint32_t cu, struct work_placement *w)
 {
     if (!w->private_bytes || !w->scratch)
         return;
-    uint32_t block = arena_at(uint32_t, d->scratch_free)[--d->scratch_free_count];
+    uint32_t block = arena_at(uint32_t, d->scratch_free_at)[--d->scratch_free_count];
     *scratch_used(d, cu, w->work_group_slot) = block;
     w->scratch_wavefront = block * d->request.wavefronts;
 }
@@ -144,7 +144,7 @@ static void find_group(struct dispatcher *d, uint64_t number)
 static void send_group(struct dispatcher *d, struct dispatched_group *out)
 {
     memcpy(out->id, d->next_id, sizeof d->next_id);
-    take_scratch(d, out->cu, &out->placement);
+    assign_scratch(d, out->cu, &out->placement);
     out->placement.cu = (uint16_t)out->cu;
     dispatcher_order_ops(d)->placed(dispatcher_order(d), out->cu);
     d->remaining--;
@@ -205,7 +205,8 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, const struct dis
 static bool dispatcher_finished(struct dispatcher *d, uint32_t cu, uint32_t slot)
 {
     if (d->common.private_bytes && d->common.scratch)
-        arena_at(uint32_t, d->scratch_free)[d->scratch_free_count++] = *scratch_used(d, cu, slot);
+        arena_at(uint32_t, d->scratch_free_at)[d->scratch_free_count++] =
+            *scratch_used(d, cu, slot);
     pool_release(dispatcher_pool(d), cu, slot);
     dispatcher_protocol_ops(d)->ended(dispatcher_protocol(d), cu, true);
     d->running--;

@@ -31,9 +31,9 @@ struct dispatcher {
     uint32_t state;
     uint16_t host_tag;        /* tag of the launch command */
     uint8_t acquire, release; /* scopes of the launch, enum aql_scope */
-    bool invalidating;        /* waits for the operation under way: invalidation or release */
-    bool released;            /* the L2 has written the kernel's lines back */
-    bool invalidated;         /* the caches hold nothing that the kernel must not find */
+    bool waits_for_caches;    /* for the invalidation or release that is under way */
+    bool is_released;         /* the L2 has written the kernel's lines back */
+    bool is_invalidated;      /* the caches hold nothing that the kernel must not find */
     uint64_t start_at;        /* cycle at which the kernel overhead is over */
     uint64_t answer_at;       /* cycle at which its completion has been signalled */
     /* Arguments for registers, in dwords: missing, loaded, requested (kernel_preload.c). */
@@ -54,16 +54,14 @@ struct dispatcher {
     uint64_t remaining;    /* work-groups to be placed */
     uint64_t running;      /* work-groups on compute units */
     uint64_t busy_until_centi_cy; /* dispatching takes time */
-    bool is_refused; /* no place since refused_at; at the last attempt the pool had seen
-                     refused_releases */
+    bool is_refused;              /* no place since refused_at */
     uint64_t refused_at;
-    uint64_t refused_releases;
-    uint32_t scratch_groups; /* blocks of private memory of the launch */
-    uint32_t scratch_free;   /* arena: uint32_t[scratch_capacity], stack of free scratch blocks */
+    uint64_t refused_releases; /* releases that the pool had seen at the last attempt */
+    uint32_t scratch_groups;   /* blocks of private memory of the launch */
+    uint32_t scratch_free_at;  /* uint32_t[scratch_capacity], stack of free scratch blocks */
     uint32_t scratch_capacity;
     uint32_t scratch_free_count;
-    uint32_t scratch_used; /* arena: uint32_t[cus * WORK_GROUP_SLOTS_MAX]: block of each placed
-                              work-group */
+    uint32_t scratch_used_at; /* uint32_t[cus][WORK_GROUP_SLOTS_MAX]: block of a work-group */
 };
 
 /* Hundredths of a cycle in a cycle: dispatching takes fractions of one. */

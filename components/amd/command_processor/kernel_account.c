@@ -15,27 +15,27 @@
 
 #include "command_processor_state.h"
 
-static void account_begin(struct kernel_account *k, const struct slot_use *all, uint64_t now,
+static void account_begin(struct kernel_account *k, const struct slot_use *total_use, uint64_t now,
                           uint32_t units)
 {
-    uint32_t active = k->active;
-    *k = (struct kernel_account){.active = active};
-    slot_account_begin(&k->slots, all, now);
-    memset(arena_at(uint64_t, active), 0, units * sizeof(uint64_t));
+    uint32_t active_at = k->active_at;
+    *k = (struct kernel_account){.active_at = active_at};
+    slot_account_begin(&k->slots, total_use, now);
+    memset(arena_at(uint64_t, active_at), 0, units * sizeof(uint64_t));
 }
 
 /* A work-group has come back with the ledger of compute unit `unit`. */
-static void account_finish(struct kernel_account *k, struct slot_use *all, uint64_t now,
+static void account_finish(struct kernel_account *k, struct slot_use *total_use, uint64_t now,
                            uint32_t wavefronts, uint32_t unit, const void *from_unit)
 {
     struct work_account added;
     memcpy(&added, from_unit, sizeof added);
-    slot_account_finish(&k->slots, all, now, wavefronts);
+    slot_account_finish(&k->slots, total_use, now, wavefronts);
     for (unsigned i = 0; i < WORK_CYCLES_KINDS; i++)
         k->units.slot_cycles[i] += added.slot_cycles[i];
     k->units.held += added.held;
     k->units.active += added.active;
-    arena_at(uint64_t, k->active)[unit] += added.active;
+    arena_at(uint64_t, k->active_at)[unit] += added.active;
     k->units.lds_busy += added.lds_busy;
     k->units.lds_conflict += added.lds_conflict;
     k->units.vmem_lines += added.vmem_lines;
@@ -48,7 +48,7 @@ static void account_finish(struct kernel_account *k, struct slot_use *all, uint6
 
 /* Every slot-cycle of the kernel, each once. */
 static void describe_cycles(const struct kernel_account *k, const struct kernel_shape *shape,
-                            const struct slot_use *all, uint64_t now, struct slot_details *to)
+                            const struct slot_use *total_use, uint64_t now, struct slot_details *to)
 {
     static const struct slot_kind kinds[WORK_CYCLES_KINDS] = {
 #define X(identifier, kind_group, kind_name) {"slot_cycles." kind_group, kind_name},
@@ -57,7 +57,8 @@ static void describe_cycles(const struct kernel_account *k, const struct kernel_
     };
     const struct slot_charges charges = {kinds, k->units.slot_cycles, WORK_CYCLES_KINDS,
                                          k->units.held};
-    slot_account_describe(&k->slots, all, (uint64_t)shape->units * shape->slots, now, &charges, to);
+    slot_account_describe(&k->slots, total_use, (uint64_t)shape->units * shape->slots, now,
+                          &charges, to);
 }
 
 /* The resource that lets fewest work-groups onto a compute unit; *most of them. Wavefront slots
@@ -95,7 +96,7 @@ static void describe_limit(struct slot_details *to, const char *name, uint32_t w
 static void describe_balance(const struct kernel_account *k, const struct kernel_shape *shape,
                              struct slot_details *to)
 {
-    const uint64_t *active = arena_at(uint64_t, k->active);
+    const uint64_t *active = arena_at(uint64_t, k->active_at);
     uint64_t used = 0, longest = 0;
     for (uint32_t i = 0; i < shape->units; i++) {
         used += active[i] != 0;
@@ -144,10 +145,10 @@ static void describe_occupancy(const struct kernel_account *k, const struct kern
 
 /* At the end of the kernel: everything goes to its record. */
 static void account_end(const struct kernel_account *k, const struct kernel_shape *shape,
-                        const struct slot_use *all, uint64_t now, uint32_t record)
+                        const struct slot_use *total_use, uint64_t now, uint32_t record)
 {
     struct slot_details details = {0};
-    describe_cycles(k, shape, all, now, &details);
+    describe_cycles(k, shape, total_use, now, &details);
     describe_occupancy(k, shape, &details);
     if (shape->shared) {
         slot_details_add(&details, NULL, KERNEL_SHARES_END,

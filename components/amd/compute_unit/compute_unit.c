@@ -53,26 +53,28 @@ static const struct warm_ops compute_unit_warm_ops = {.executed = compute_unit_e
 static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
 {
     const struct compute_unit_params *p = compute_unit_params(c);
-    c->ledgers = arena_allocate(WORK_GROUP_SLOTS_MAX * sizeof(struct cu_ledger));
-    c->waves = arena_allocate(waves * sizeof(struct cu_wave));
-    c->buffers = arena_allocate(waves * c->line_slots * CU_LINE);
-    c->scalars = arena_allocate(waves * sizeof(struct isa_wave));
-    c->groups = arena_allocate(WORK_GROUP_SLOTS_MAX * sizeof(struct cu_group));
-    c->vmem_table = arena_allocate(queue * sizeof(struct cu_vmem));
-    c->vmem_free = arena_allocate(queue * sizeof(uint16_t));
-    c->vmem_order = arena_allocate(queue * sizeof(uint16_t));
-    c->rest_free = arena_allocate(queue * sizeof(uint16_t));
-    c->smem = arena_allocate(CU_SMEM * sizeof(struct cu_smem));
-    c->smem_data = arena_allocate(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
-    c->vgprs = arena_allocate_front(p->simds * cu_registers_of_simd(c) * REGISTER_BYTES);
-    c->lds = arena_allocate(p->lds + CU_LINE);
-    c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
+    c->ledgers_at = arena_allocate(WORK_GROUP_SLOTS_MAX * sizeof(struct cu_ledger));
+    c->waves_at = arena_allocate(waves * sizeof(struct cu_wave));
+    c->buffers_at = arena_allocate(waves * c->line_slots * CU_LINE);
+    c->scalars_at = arena_allocate(waves * sizeof(struct isa_wave));
+    c->groups_at = arena_allocate(WORK_GROUP_SLOTS_MAX * sizeof(struct cu_group));
+    c->vmem_table_at = arena_allocate(queue * sizeof(struct cu_vmem));
+    index_pool_init(&c->free_vmem, (uint32_t)queue);
+    c->vmem_order_at = arena_allocate(queue * sizeof(uint16_t));
+    index_pool_init(&c->free_rests, (uint32_t)queue);
+    index_pool_init(&c->free_smem, CU_SMEM);
+    index_pool_init(&c->free_lines, CU_LINES);
+    c->smem_at = arena_allocate(CU_SMEM * sizeof(struct cu_smem));
+    c->smem_data_at = arena_allocate(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
+    c->vgprs_at = arena_allocate_front(p->simds * cu_registers_of_simd(c) * REGISTER_BYTES);
+    c->lds_at = arena_allocate(p->lds + CU_LINE);
+    c->lines_at = arena_allocate(CU_LINES * sizeof(struct cu_line));
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
-    c->lds_ends = arena_allocate(c->lds_end_slots * sizeof(struct cu_lds_end));
-    c->offsets = arena_allocate(queue * ISA_LANES);
-    c->vmem_rest = arena_allocate(queue * sizeof(struct cu_vmem_rest));
-    c->stages = arena_allocate(queue * CU_STAGE);
-    c->wide_stages = arena_allocate(queue * CU_WIDE_STAGE);
+    c->lds_ends_at = arena_allocate(c->lds_end_slots * sizeof(struct cu_lds_end));
+    c->lane_offsets_at = arena_allocate(queue * ISA_LANES);
+    c->vmem_rest_at = arena_allocate(queue * sizeof(struct cu_vmem_rest));
+    c->stages_at = arena_allocate(queue * CU_STAGE);
+    c->wide_stages_at = arena_allocate(queue * CU_WIDE_STAGE);
 }
 
 static void compute_unit_init(struct compute_unit *c)
@@ -83,14 +85,10 @@ static void compute_unit_init(struct compute_unit *c)
     size_t ahead = compute_unit_params(c)->instruction_buffer;
     c->lines_ahead = (uint32_t)divide_up(ahead, CU_LINE);
     c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
-    c->code = platform_shared(&c->io.base, sizeof(struct cu_code));
+    c->code_at = platform_shared(&c->io.base, sizeof(struct cu_code));
     execute_init(c);
     issue_init(c);
     init_tables(c, waves, queue);
-    c->vmem_free_count = (uint32_t)queue;
-    c->rest_free_count = (uint32_t)queue;
-    for (; c->smem_free_count < CU_SMEM; c->smem_free_count++)
-        c->smem_free[c->smem_free_count] = (uint8_t)(CU_SMEM - 1 - c->smem_free_count);
     c->lds_next = ENGINE_NEVER;
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)
         c->retry_at[i] = ENGINE_NEVER;
@@ -167,14 +165,13 @@ static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now
     c->wheel[now % CU_WHEEL] = 0;
     c->retry_at[simd] = ENGINE_NEVER;
     for (; due; due &= due - 1) {
-        unsigned wave = cu_wave_number(c, simd, (unsigned)__builtin_ctzll(due));
-        struct cu_wave *w = cu_wave_at(c, wave);
+        struct cu_wave *w = cu_wave_in(c, simd, (unsigned)__builtin_ctzll(due));
         if (unlikely(w->ready_at > now)) {
             wave_sleep(c, w, now);
             continue;
         }
         if (!s->kinds && !(due & (due - 1))) {
-            issue_alone(c, s, simd, w, wave, now);
+            issue_alone(c, s, simd, w, now);
             return;
         }
         wave_begin_ready(c, w, now);

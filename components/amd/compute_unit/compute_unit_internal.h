@@ -26,15 +26,15 @@ static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
                                  enum work_cycles_kind executing, uint64_t now, uint64_t cycles);
 static int wave_find_line(const struct compute_unit *c, const struct cu_wave *w, uint64_t line);
 static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w);
-static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave);
-static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                                 uint64_t now, uint64_t at);
-static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now);
+static bool wave_decode(struct compute_unit *c, struct cu_wave *w);
+static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, uint64_t now,
+                                 uint64_t at);
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 static inline void wave_begin_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 static inline void wave_set_ready(struct cu_simd *s, struct cu_wave *w);
 static inline uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now);
-static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave);
+static bool wave_skip(struct compute_unit *c, struct cu_wave *w);
 
 /* vmcnt and lgkmcnt; see cu_counters.c. */
 
@@ -48,9 +48,8 @@ static inline void wave_wait_counters(struct compute_unit *c, struct cu_wave *w,
 
 static void execute_init(struct compute_unit *c);
 static inline enum isa_status execute(const struct compute_unit *c, struct cu_wave *w,
-                                      unsigned wave, struct isa_context *context,
-                                      struct isa_wave *s);
-static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsigned wave);
+                                      struct isa_context *context, struct isa_wave *s);
+static bool execute_early(const struct compute_unit *c, struct cu_wave *w);
 static struct cu_deferred *execute_deferred(const struct compute_unit *c, const struct cu_wave *w);
 static inline void execute_leave_out(const struct compute_unit *c, const struct cu_wave *w);
 static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end);
@@ -59,14 +58,14 @@ static void deferred_init(struct compute_unit *c);
 static void deferred_take_all(struct compute_unit *c, uint64_t cycle);
 static void deferred_end(struct compute_unit *c, unsigned simd, uint64_t now);
 static void deferred_begin(struct compute_unit *c, struct cu_simd *s, unsigned simd,
-                           struct cu_wave *w, unsigned wave, uint64_t now);
+                           struct cu_wave *w, uint64_t now);
 
 /* The turn of a SIMD; see cu_issue.c. */
 
 static void issue_init(struct compute_unit *c);
 static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now);
 static inline void issue_alone(struct compute_unit *c, struct cu_simd *s, unsigned simd,
-                               struct cu_wave *w, unsigned wave, uint64_t now);
+                               struct cu_wave *w, uint64_t now);
 
 /* Ends of LDS instructions; see cu_local_memory.c. */
 
@@ -76,16 +75,17 @@ struct cu_lds_end {
 };
 
 static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_t now);
-static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+static void lds_start(struct compute_unit *c, struct cu_wave *w, const struct isa_inst *inst,
                       const uint32_t *address, uint64_t active, uint64_t now);
 static void lds_finish(struct compute_unit *c, uint64_t now);
 
 /* Faults of the simulated program; see cu_fault.c. */
 
-static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+static void cu_fault(struct compute_unit *c, struct cu_wave *w, const struct isa_inst *inst,
                      uint64_t pc, unsigned lane, const char *cause);
-static bool bounds_hold(struct compute_unit *c, unsigned wave, uint64_t start, uint64_t end);
-static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+static bool bounds_hold(struct compute_unit *c, const struct cu_wave *w, uint64_t start,
+                        uint64_t end);
+static void bounds_fault(struct compute_unit *c, struct cu_wave *w, const struct isa_inst *inst,
                          uint64_t pc, unsigned lane, const struct work_fault_access *access);
 
 #endif

@@ -63,9 +63,9 @@ struct cu_wave {
     uint64_t line_address;    /* address of the line that holds the pc */
     uint32_t decoded;         /* entry of the decode cache for the next instruction */
     uint32_t instructions;
-    uint32_t account; /* arena offset: where its time is written down, by enum work_cycles_kind */
-    uint8_t state;    /* enum cu_wave_state */
-    uint8_t kind;     /* enum cu_kind of the next instruction */
+    uint32_t account_at; /* uint64_t[WORK_CYCLES_KINDS]: its time, in the ledger of its kernel */
+    uint8_t state;       /* enum cu_wave_state */
+    uint8_t kind;        /* enum cu_kind of the next instruction */
     uint8_t simd, slot;
     uint8_t group;
     uint8_t line_slot; /* slot of line_address in the buffer */
@@ -75,14 +75,14 @@ struct cu_wave {
     uint8_t time_kind; /* enum work_cycles_kind: account of its time from accounted_until on */
     uint8_t ledger;
     uint8_t lds,
-        flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
+        flat;         /* outstanding in lgkm, of the LDS and of vector memory; the rest is scalar */
     uint8_t priority; /* 0 .. 3: s_setprio */
     uint8_t ahead;    /* instructions after the last one issued that have been executed, too */
     bool unusual;     /* only its memory instructions take time: cu_memory_only.c */
-    uint32_t checked_fills; /* `fills` of the code when those were found in the decode cache */
-    uint32_t code_version;  /* version of the code in line_address; 0: the line is not there */
-    uint32_t vgpr;          /* arena offset of its registers */
-    uint16_t vmem_first;    /* its vector memory instructions in flight, oldest first, or CU_NONE */
+    uint32_t ahead_epoch;  /* epoch of the code when those were found in the decode cache */
+    uint32_t code_version; /* version of the code in line_address; 0: the line is not there */
+    uint32_t vgprs_at;     /* uint32_t[][ISA_LANES] */
+    uint16_t vmem_first;   /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
     uint32_t line_version[CU_MAX_LINE_SLOTS]; /* version of the code in each line of the buffer */
     uint8_t line_state[CU_MAX_LINE_SLOTS];
@@ -107,8 +107,8 @@ struct cu_wave {
      * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */
     uint64_t code_end, code_at, code_pc, code_next;
 #ifdef HEDDLE_PROFILE
-    uint64_t issuing_pc,
-        waiting_pc; /* pc of the instruction in its turn, and of the one that waits */
+    uint64_t issuing_pc; /* pc of the instruction in its turn */
+    uint64_t waiting_pc; /* pc of the instruction that waits */
 #endif
 };
 
@@ -183,20 +183,17 @@ struct cu_deferred_turns {
 struct compute_unit {
     struct compute_unit_io io;
     /* First cache line: state that every tick uses. */
-    _Alignas(64) uint64_t
-        wheel_used;            /* cycles in which a wavefront or a SIMD has something to do */
-    uint64_t lds_next;         /* cycle in which the first LDS operation ends */
-    uint64_t groups_to_answer; /* a bit for each group that has ended */
+    _Alignas(64) uint64_t wheel_used; /* cycles in which a wavefront or a SIMD has work */
+    uint64_t lds_next;                /* cycle in which the first LDS operation ends */
+    uint64_t groups_to_answer;        /* a bit for each group that has ended */
     uint32_t vmem_send_count, smem_send_count;
     uint32_t retired;           /* instructions of this tick */
-    uint32_t longest_wavefront; /* instructions of the longest wavefront since they were last asked
-                                   for */
+    uint32_t longest_wavefront; /* its instructions, since the statistics were last read */
     uint32_t fetch_simds;       /* SIMDs whose fetch_wanted is not 0 */
     uint32_t deferred_simds;    /* SIMDs with turns that have been left out */
-    /* Arena offsets; there are more below. */
-    uint32_t code;    /* struct cu_code, shared */
-    uint32_t waves;   /* struct cu_wave[simds * wavefronts] */
-    uint32_t scalars; /* struct isa_wave, alike */
+    uint32_t code_at;           /* struct cu_code, shared */
+    uint32_t waves_at;          /* struct cu_wave[simds * wavefronts] */
+    uint32_t scalars_at;        /* struct isa_wave, alike */
     /* Second cache line, with four SIMDs: state that every turn uses. */
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* cycles of the vector ALU for an instruction */
     bool may_defer;                         /* turns may be left out: cu_deferred_issue.c */
@@ -204,20 +201,17 @@ struct compute_unit {
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
     /* State of memory operations. */
     _Alignas(64) uint32_t vmem_send_head;
-    uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
-    uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
-    uint32_t lines;      /* struct cu_line[CU_LINES] */
-    uint32_t groups;     /* struct cu_group[WORK_GROUP_SLOTS_MAX] */
-    uint32_t ledgers;    /* struct cu_ledger[WORK_GROUP_SLOTS_MAX] */
-    uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64] */
-    uint32_t offsets;    /* uint8_t[vmem_queue][ISA_LANES]: in lines, of
-                            the lanes */
-    uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
-    uint32_t line_slots; /* instruction buffer: lines a wavefront */
+    uint32_t vmem_order_at;   /* uint16_t[vmem_queue]: those with unsent lines, a ring */
+    uint32_t vmem_table_at;   /* struct cu_vmem[vmem_queue] */
+    uint32_t lines_at;        /* struct cu_line[CU_LINES] */
+    uint32_t groups_at;       /* struct cu_group[WORK_GROUP_SLOTS_MAX] */
+    uint32_t ledgers_at;      /* struct cu_ledger[WORK_GROUP_SLOTS_MAX] */
+    uint32_t buffers_at;      /* uint8_t[simds * wavefronts][line_slots][64] */
+    uint32_t lane_offsets_at; /* uint8_t[vmem_queue][ISA_LANES]: places of lanes in lines */
+    uint32_t stages_at;       /* uint8_t[vmem_queue][CU_STAGE] */
+    uint32_t line_slots;      /* instruction buffer: lines a wavefront */
     uint32_t lines_ahead;
-    uint32_t free_line;    /* 1 + number of the line that was given back last; 0: none */
-    uint32_t unused_lines; /* the lowest that was never taken */
-    uint32_t lines_used;
+    struct index_pool free_lines;
     struct cu_simd simd[CU_MAX_SIMDS];
     struct cu_deferred_turns deferred[CU_MAX_SIMDS];
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
@@ -232,23 +226,21 @@ struct compute_unit {
     uint64_t started_waves;
     uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
     uint32_t lds_end_head, lds_end_count;
-    /* Arena offsets. */
-    uint32_t vgprs;       /* uint32_t[simds][cu_registers_of_simd()][64] */
-    uint32_t lds;         /* uint8_t[lds] */
-    uint32_t vmem_rest;   /* struct cu_vmem_rest[vmem_queue] */
-    uint32_t rest_free;   /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
-    uint32_t wide_stages; /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
-    uint32_t lds_ends;    /* struct cu_lds_end[lds_end_slots], a ring */
+    uint32_t vgprs_at;       /* uint32_t[simds][cu_registers_of_simd()][64] */
+    uint32_t lds_at;         /* uint8_t[lds] */
+    uint32_t vmem_rest_at;   /* struct cu_vmem_rest[vmem_queue] */
+    uint32_t wide_stages_at; /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
+    uint32_t lds_ends_at;    /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
-    uint32_t vmem_free; /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
-    uint32_t smem;      /* struct cu_smem[CU_SMEM] */
-    uint32_t smem_data; /* uint32_t[CU_SMEM][CU_SMEM_DATA] */
+    uint32_t smem_at;      /* struct cu_smem[CU_SMEM] */
+    uint32_t smem_data_at; /* uint32_t[CU_SMEM][CU_SMEM_DATA] */
     /* Vector memory. */
     uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
-    uint32_t vmem_free_count, rest_free_count;
+    struct index_pool free_vmem, free_rests;
     /* Scalar memory. */
-    uint8_t smem_free[CU_SMEM], smem_order[CU_SMEM];
-    uint32_t smem_free_count, smem_send_head;
+    struct index_pool free_smem;
+    uint8_t smem_order[CU_SMEM];
+    uint32_t smem_send_head;
     uint64_t ledgers_used; /* with work-groups that are not answered */
     uint32_t resident_waves;
     uint64_t active_since;
@@ -260,14 +252,36 @@ struct compute_unit {
     uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
 };
 
-static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned wave)
+static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_wave, c->waves) + wave;
+    return arena_at(struct cu_wave, c->waves_at) + number;
+}
+
+/* First slots of all SIMDs lie side by side, so that tables are dense while programs use few. */
+static inline struct cu_wave *cu_wave_in(const struct compute_unit *c, unsigned simd, unsigned slot)
+{
+    return cu_wave_at(c, slot * compute_unit_params(c)->simds + simd);
+}
+
+static inline unsigned cu_wave_number(const struct compute_unit *c, const struct cu_wave *w)
+{
+    return w->slot * compute_unit_params(c)->simds + w->simd;
+}
+
+/* The number of a wavefront outside of the unit, SIMD by SIMD. */
+static inline unsigned cu_wave_name(const struct compute_unit *c, const struct cu_wave *w)
+{
+    return w->simd * compute_unit_params(c)->wavefronts + w->slot;
+}
+
+static inline struct isa_wave *cu_scalars(const struct compute_unit *c, const struct cu_wave *w)
+{
+    return arena_at(struct isa_wave, c->scalars_at) + cu_wave_number(c, w);
 }
 
 static inline struct cu_group *cu_group_at(const struct compute_unit *c, unsigned slot)
 {
-    return arena_at(struct cu_group, c->groups) + slot;
+    return arena_at(struct cu_group, c->groups_at) + slot;
 }
 
 static inline unsigned cu_group_slot(const struct compute_unit *c, const struct cu_group *g)
@@ -277,7 +291,7 @@ static inline unsigned cu_group_slot(const struct compute_unit *c, const struct 
 
 static inline struct cu_ledger *cu_ledger_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_ledger, c->ledgers) + number;
+    return arena_at(struct cu_ledger, c->ledgers_at) + number;
 }
 
 #define REGISTER_BYTES (ISA_LANES * sizeof(uint32_t)) /* bytes of all lanes */
@@ -295,24 +309,7 @@ static inline uint32_t cu_registers_at(const struct compute_unit *c, unsigned si
 {
     uint32_t number = simd * cu_registers_of_simd(c)
                       + work_registers((enum isa_target)compute_unit_params(c)->isa, first);
-    return c->vgprs + number * (uint32_t)(REGISTER_BYTES / ARENA_UNIT);
-}
-
-static inline struct isa_wave *cu_scalars(const struct compute_unit *c, unsigned wave)
-{
-    return arena_at(struct isa_wave, c->scalars) + wave;
-}
-
-/* First slots of all SIMDs lie side by side, so that tables are dense while programs use few. */
-static inline unsigned cu_wave_number(const struct compute_unit *c, unsigned simd, unsigned slot)
-{
-    return slot * compute_unit_params(c)->simds + simd;
-}
-
-/* The number of a wavefront outside of the unit, SIMD by SIMD. */
-static inline unsigned cu_wave_name(const struct compute_unit *c, unsigned simd, unsigned slot)
-{
-    return simd * compute_unit_params(c)->wavefronts + slot;
+    return c->vgprs_at + number * (uint32_t)(REGISTER_BYTES / ARENA_UNIT);
 }
 
 static inline enum isa_target cu_target(const struct compute_unit *c)
@@ -351,10 +348,10 @@ static inline void cu_retry(struct compute_unit *c, unsigned simd, uint64_t turn
 static inline struct isa_context cu_context(const struct compute_unit *c, const struct cu_wave *w)
 {
     const struct cu_group *g = cu_group_at(c, w->group);
-    struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
+    struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgprs_at),
                                   .vgpr_count = g->vgprs,
                                   .agpr_count = g->agprs,
-                                  .lds = arena_at(uint8_t, c->lds) + g->lds_offset,
+                                  .lds = arena_at(uint8_t, c->lds_at) + g->lds_offset,
                                   .lds_size = g->lds_bytes,
                                   .time = component_now(&c->io.base)};
     wavefront_set_apertures(cu_target(c), g->scratch, &context);

@@ -47,7 +47,7 @@ static inline enum work_cycles_kind wave_counter(const struct cu_wave *w)
 static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm)
-        wave_continue(c, w, cu_wave_number(c, w->simd, w->slot), now, now + 1);
+        wave_continue(c, w, now, now + 1);
     else if (w->state == WAVE_WAITCNT && w->time_kind != WORK_WAITING_COUNTER_FULL
              && w->time_kind != wave_counter(w))
         wave_waits(c, w, now, wave_counter(w));

@@ -34,7 +34,7 @@ static inline void deferred_turn(struct compute_unit *c, struct cu_simd *s, stru
                                  struct isa_wave *scalars, uint64_t turn)
 {
     if (unlikely(cu_decoded(c)[w->decoded].address != scalars->pc))
-        wave_decode(c, w, cu_wave_number(c, w->simd, w->slot)); /* another one took the entry */
+        wave_decode(c, w); /* another one took the entry */
     struct decoded *d = &cu_decoded(c)[w->decoded];
     uint64_t cycles = deferred_cycles(c, d);
     wave_begin_ready(c, w, turn);
@@ -80,20 +80,20 @@ static inline void deferred_take(struct compute_unit *c, unsigned simd, uint64_t
 {
     struct cu_simd *s = &c->simd[simd];
     struct cu_deferred *run = &c->deferred[simd].run;
-    unsigned wave = cu_wave_number(c, simd, s->deferred_slot), taken = 0;
-    struct cu_wave *w = cu_wave_at(c, wave);
-    struct isa_wave *scalars = cu_scalars(c, wave);
+    struct cu_wave *w = cu_wave_in(c, simd, s->deferred_slot);
+    unsigned taken = 0;
+    struct isa_wave *scalars = cu_scalars(c, w);
     uint64_t turn = cu_turn(c, simd, w->ready_at);
     if (likely(run->count && turn + run->last_turn < cycle)) {
         taken = run->count;
         s->deferred = 0;
         deferred_run(c, s, w, scalars, turn);
-        wave_decode_next(c, w, wave);
+        wave_decode_next(c, w);
     }
     for (; s->deferred && turn < cycle; s->deferred--, taken++) {
         run->count = 0;
         deferred_turn(c, s, w, scalars, turn);
-        wave_decode_next(c, w, wave);
+        wave_decode_next(c, w);
         turn = cu_turn(c, simd, w->ready_at);
     }
     c->deferred_simds ^= (uint32_t)!s->deferred << simd;
@@ -114,7 +114,7 @@ static OUT_OF_LINE void deferred_end(struct compute_unit *c, unsigned simd, uint
 {
     struct cu_simd *s = &c->simd[simd];
     uint64_t bit = (uint64_t)1 << s->deferred_slot;
-    struct cu_wave *w = cu_wave_at(c, cu_wave_number(c, simd, s->deferred_slot));
+    struct cu_wave *w = cu_wave_in(c, simd, s->deferred_slot);
     deferred_take(c, simd, now);
     if (!s->deferred)
         return;
@@ -130,8 +130,7 @@ static inline bool deferred_is_near(const struct compute_unit *c, const struct c
                                     uint64_t pc)
 {
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-    return d->address == pc && d->checked == w->code_version
-           && w->code_version == cu_code(c)->version
+    return d->address == pc && d->version == w->code_version && cu_line_is_current(c, w)
            && pc + d->inst.size <= w->line_address + CU_LINE;
 }
 
@@ -219,12 +218,12 @@ static OUT_OF_LINE unsigned deferred_count(const struct compute_unit *c, const s
  * instructions up to the next that does more than change registers are executed, and their turns
  * are left out, but for a turn before code of another line. */
 static OUT_OF_LINE void deferred_begin(struct compute_unit *c, struct cu_simd *s, unsigned simd,
-                                       struct cu_wave *w, unsigned wave, uint64_t now)
+                                       struct cu_wave *w, uint64_t now)
 {
     uint64_t bit = (uint64_t)1 << w->slot, first = cu_turn(c, simd, w->ready_at), after;
-    uint64_t pc = cu_scalars(c, wave)->pc;
-    if (s->valu_free > first || (!w->ahead && !execute_early(c, w, wave))
-        || unlikely(w->checked_fills != cu_code(c)->fills))
+    uint64_t pc = cu_scalars(c, w)->pc;
+    if (s->valu_free > first || (!w->ahead && !execute_early(c, w))
+        || unlikely(w->ahead_epoch != cu_code(c)->epoch))
         return;
     struct cu_deferred *run = execute_deferred(c, w);
     if (unlikely(!run->ahead) && c->whole_turns)

@@ -6,10 +6,9 @@
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
 
-static struct work_fault_place place_of(const struct compute_unit *c, unsigned wave,
+static struct work_fault_place place_of(const struct compute_unit *c, const struct cu_wave *w,
                                         const struct isa_inst *inst, uint64_t pc, unsigned lane)
 {
-    const struct cu_wave *w = cu_wave_at(c, wave);
     const struct cu_group *g = cu_group_at(c, w->group);
     return (struct work_fault_place){.kernel =
                                          program_kernel_name(compute_unit_program(c), g->kernel),
@@ -22,12 +21,11 @@ static struct work_fault_place place_of(const struct compute_unit *c, unsigned w
 
 /* The wavefront stops, and so does the run. On a machine where other programs continue, only the
  * wavefront ends, as soon as its outstanding accesses are over. */
-static void report_fault(struct compute_unit *c, unsigned wave,
+static void report_fault(struct compute_unit *c, struct cu_wave *w,
                          const struct work_fault_place *place, const char *cause,
                          const uint64_t *address)
 {
     char text[WORK_FAULT_BYTES];
-    struct cu_wave *w = cu_wave_at(c, wave);
     const struct cu_group *g = cu_group_at(c, w->group);
     work_fault_text(place, cause, text, WORK_FAULT_BYTES);
     if (program_contains(compute_unit_program(c), g->pid)) {
@@ -47,24 +45,25 @@ static void report_fault(struct compute_unit *c, unsigned wave,
 }
 
 /* The simulated program did something it must not. `lane` UINT32_MAX: the wavefront as a whole. */
-static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+static void cu_fault(struct compute_unit *c, struct cu_wave *w, const struct isa_inst *inst,
                      uint64_t pc, unsigned lane, const char *cause)
 {
-    const struct work_fault_place place = place_of(c, wave, inst, pc, lane);
-    report_fault(c, wave, &place, cause, NULL);
+    const struct work_fault_place place = place_of(c, w, inst, pc, lane);
+    report_fault(c, w, &place, cause, NULL);
 }
 
-static uint32_t wave_pid(const struct compute_unit *c, unsigned wave)
+static uint32_t wave_pid(const struct compute_unit *c, const struct cu_wave *w)
 {
-    return cu_group_at(c, cu_wave_at(c, wave)->group)->pid;
+    return cu_group_at(c, w->group)->pid;
 }
 
 /* True when [start, end) lies in one allocation that this GPU may access; it is remembered. */
-static bool bounds_hold(struct compute_unit *c, unsigned wave, uint64_t start, uint64_t end)
+static bool bounds_hold(struct compute_unit *c, const struct cu_wave *w, uint64_t start,
+                        uint64_t end)
 {
     const struct program_table *program = compute_unit_program(c);
     if (c->span_version != program->version || start < c->span_start || end > c->span_end) {
-        const struct program_allocation *a = program_find_in(program, wave_pid(c, wave), start);
+        const struct program_allocation *a = program_find_in(program, wave_pid(c, w), start);
         if (!a || end > page_table_address(a->end)
             || !program_reaches(program, program_gpu_of(program, c->io.base.leaf), a))
             return false;
@@ -76,11 +75,11 @@ static bool bounds_hold(struct compute_unit *c, unsigned wave, uint64_t start, u
     return true;
 }
 
-static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+static void bounds_fault(struct compute_unit *c, struct cu_wave *w, const struct isa_inst *inst,
                          uint64_t pc, unsigned lane, const struct work_fault_access *access)
 {
     char cause[WORK_FAULT_CAUSE_BYTES];
-    const struct work_fault_place place = place_of(c, wave, inst, pc, lane);
-    work_fault_bounds(compute_unit_program(c), wave_pid(c, wave), access, cause, sizeof cause);
-    report_fault(c, wave, &place, cause, &access->address);
+    const struct work_fault_place place = place_of(c, w, inst, pc, lane);
+    work_fault_bounds(compute_unit_program(c), wave_pid(c, w), access, cause, sizeof cause);
+    report_fault(c, w, &place, cause, &access->address);
 }

@@ -105,8 +105,7 @@ static bool fetch_send(struct compute_unit *c)
 {
     unsigned simd, slot;
     while (fetch_pick(c, &simd, &slot)) {
-        unsigned wave = cu_wave_number(c, simd, slot);
-        struct cu_wave *w = cu_wave_at(c, wave);
+        struct cu_wave *w = cu_wave_in(c, simd, slot);
         uint64_t line = fetch_missing(c, w, 0);
         int victim = line == UINT64_MAX ? -1 : fetch_victim(c, w);
         if (victim < 0) {
@@ -115,16 +114,17 @@ static bool fetch_send(struct compute_unit *c)
         }
         if (line == w->line_address && !fetch_is_allocated(c, w, line)) {
             char cause[WORK_FAULT_CAUSE_BYTES];
-            uint64_t pc = cu_scalars(c, wave)->pc;
+            uint64_t pc = cu_scalars(c, w)->pc;
             work_fault_fetch(compute_unit_program(c), pc, cause, sizeof cause);
             fetch_forget(c, simd, slot);
-            cu_fault(c, wave, NULL, pc, UINT32_MAX, cause);
+            cu_fault(c, w, NULL, pc, UINT32_MAX, cause);
             return true;
         }
         if (!compute_unit_imem_can_send(c))
             return false;
-        compute_unit_imem_send_read(c, (uint16_t)(wave * c->line_slots + (unsigned)victim), line,
-                                    CU_LINE, cu_group_at(c, w->group)->pid, false);
+        compute_unit_imem_send_read(
+            c, (uint16_t)(cu_wave_number(c, w) * c->line_slots + (unsigned)victim), line, CU_LINE,
+            cu_group_at(c, w->group)->pid, false);
         w->line[victim] = line;
         w->line_state[victim] = LINE_COMING;
         c->fetch_simd = slot == 63 ? (simd + 1) % compute_unit_params(c)->simds : simd;
@@ -144,8 +144,10 @@ static uint32_t fetch_code_version(const struct compute_unit *c, uint64_t addres
     struct cu_code_line *line = &code->lines[address / CU_LINE % CU_CODE_LINES];
     if (line->address == address && !memcmp(line->bytes, bytes, CU_LINE))
         return code->version;
-    if (line->address && !++code->version)
-        code->version = 1;
+    if (line->address) {
+        cu_count_on(&code->version);
+        cu_count_on(&code->epoch);
+    }
     line->address = address;
     memcpy(line->bytes, bytes, CU_LINE);
     return code->version;
@@ -155,11 +157,11 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
 {
     const struct mem_reply *m;
     while ((m = compute_unit_imem_peek_reply(c))) {
-        unsigned tag = m->tag, wave = tag / c->line_slots, slot = tag % c->line_slots;
-        struct cu_wave *w = cu_wave_at(c, wave);
+        unsigned slot = m->tag % c->line_slots;
+        struct cu_wave *w = cu_wave_at(c, m->tag / c->line_slots);
         if (w->line_state[slot] == LINE_COMING) {
             const uint8_t *bytes = mem_data_data(compute_unit_imem_reply_payload(c), CU_LINE);
-            memcpy(cu_line_bytes(c, wave, slot), bytes, CU_LINE);
+            memcpy(cu_line_bytes(c, w, slot), bytes, CU_LINE);
             w->line_state[slot] = LINE_VALID;
             w->line_version[slot] = fetch_code_version(c, w->line[slot], bytes);
         } else {
@@ -169,7 +171,7 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
         if (w->state != WAVE_FREE) {
             if (!fetch_is_complete(c, w) && fetch_missing(c, w, 0) != UINT64_MAX)
                 wave_want_lines(c, w);
-            wave_fetched(c, w, wave, now);
+            wave_fetched(c, w, now);
         }
     }
 }

@@ -8,37 +8,62 @@ enum { CU_CODE_LINES = DECODE_ENTRIES / (CU_LINE / 4) };
 
 enum cu_line_state { LINE_EMPTY, LINE_COMING, LINE_VALID, LINE_STALE };
 
-/* The code that came last, by lines. A line keeps its version while each fetch brings the same
- * bytes from the same address, so a wavefront whose lines have the current version need not compare
- * them with the decoded code. */
+/* The code that came last, by lines. */
 struct cu_code_line {
     uint64_t address; /* 0: none */
     uint8_t bytes[CU_LINE];
 };
 
-/* State of a decode cache, which several units may share. */
+/* State of a decode cache, which several units may share.
+ *
+ * Two counters say whether what was once found out about code still holds. `version` counts the
+ * fetches that brought other bytes than the last fetch from the same address. `epoch` counts these,
+ * too, and whenever the decode cache replaces an entry. So an equal epoch implies an equal version.
+ *
+ *   | what was found out                                   | where            | holds while equal |
+ *   | a line of a buffer has the bytes that memory has     | line_version,    | version           |
+ *   |                                                      | code_version     |                   |
+ *   | an entry of the decode cache has the same bytes      | decoded.version  | version           |
+ *   | an entry is prepared, and the run after it is known  | execute_entry    | epoch             |
+ *   | turns of a run that can be left out                  | execute_deferred | epoch             |
+ *   | instructions executed ahead are in the decode cache  | ahead_epoch      | epoch             |
+ *
+ * A run is known for the bytes that memory has. A wavefront with an older line looks for its own
+ * (cu_line_is_current()). */
 struct cu_code {
     struct decoded decoded[DECODE_ENTRIES];
     struct cu_code_line lines[CU_CODE_LINES];
-    uint32_t is_opened; /* 1: the first of these units has opened it */
-    uint32_t version;   /* counts changes from 1 on, modulo 2^32 */
-    uint32_t fills; /* fills of the decode cache, from 1 on, modulo 2^32: while that stays the same,
-                       what has been found there still is there */
+    bool is_opened;          /* the first of these units has opened it */
+    uint32_t version, epoch; /* from 1 on; 0 stands for none */
 };
 
-static inline uint8_t *cu_line_bytes(const struct compute_unit *c, unsigned wave, unsigned slot)
+/* Counts on, and goes from 2^32 - 1 to 1. */
+static inline void cu_count_on(uint32_t *counter)
 {
-    return arena_at(uint8_t, c->buffers) + (size_t)wave * c->line_slots * CU_LINE + slot * CU_LINE;
+    *counter += 1 + (*counter == UINT32_MAX);
+}
+
+static inline uint8_t *cu_line_bytes(const struct compute_unit *c, const struct cu_wave *w,
+                                     unsigned slot)
+{
+    size_t line = (size_t)cu_wave_number(c, w) * c->line_slots + slot;
+    return arena_at(uint8_t, c->buffers_at) + line * CU_LINE;
 }
 
 static inline struct cu_code *cu_code(const struct compute_unit *c)
 {
-    return arena_at(struct cu_code, c->code);
+    return arena_at(struct cu_code, c->code_at);
 }
 
 static inline struct decoded *cu_decoded(const struct compute_unit *c)
 {
     return cu_code(c)->decoded;
+}
+
+/* True if the line of the wavefront's pc has the bytes that memory has. */
+static inline bool cu_line_is_current(const struct compute_unit *c, const struct cu_wave *w)
+{
+    return w->code_version == cu_code(c)->version;
 }
 
 /* decode_find() for this unit. */
@@ -50,7 +75,8 @@ static inline int cu_find_decoded(const struct compute_unit *c, uint64_t address
     if (likely(decode_holds(d, cu_target(c), address, bytes, size)))
         return 0;
     int result = decode_fill(d, cu_target(c), address, bytes, size);
-    cu_code(c)->fills += result >= 0;
+    if (result >= 0)
+        cu_count_on(&cu_code(c)->epoch);
     return result;
 }
 

@@ -36,31 +36,31 @@ static void issue_init(struct compute_unit *c)
 }
 
 /* Executes on registers and LDS. False: the run has failed. */
-static OUT_OF_LINE bool issue_execute_now(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static OUT_OF_LINE bool issue_execute_now(struct compute_unit *c, struct cu_wave *w,
                                           const struct isa_inst *inst)
 {
-    struct isa_wave *s = cu_scalars(c, wave);
+    struct isa_wave *s = cu_scalars(c, w);
     uint64_t pc = s->pc;
     struct isa_context context = cu_context(c, w);
     if (unlikely(execution_observer))
-        work_record_plain(c->io.base.leaf, wave, s, inst, &context);
-    enum isa_status status = execute(c, w, wave, &context, s);
+        work_record_plain(c->io.base.leaf, cu_wave_number(c, w), s, inst, &context);
+    enum isa_status status = execute(c, w, &context, s);
     if (likely(status == ISA_OK))
         return true;
     if (status == ISA_TRAPPED && !work_trap_is_fatal(s))
         return true;
-    cu_fault(c, wave, inst, pc, UINT32_MAX, work_fault_status(status));
+    cu_fault(c, w, inst, pc, UINT32_MAX, work_fault_status(status));
     return false;
 }
 
 /* issue_execute_now(), unless the instruction was executed together with an earlier one. */
-static inline bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static inline bool issue_execute(struct compute_unit *c, struct cu_wave *w,
                                  const struct isa_inst *inst)
 {
     if (!w->ahead)
-        return issue_execute_now(c, w, wave, inst);
+        return issue_execute_now(c, w, inst);
     w->ahead--;
-    cu_scalars(c, wave)->pc += inst->size;
+    cu_scalars(c, w)->pc += inst->size;
     return true;
 }
 
@@ -74,13 +74,12 @@ static void issue_set_priority(struct compute_unit *c, struct cu_wave *w, unsign
 
 /* Out of line for the same reason as receive() in compute_unit.c. */
 static OUT_OF_LINE enum cu_issue issue_special(struct compute_unit *c, struct cu_wave *w,
-                                               unsigned wave, const struct isa_inst *inst,
-                                               uint64_t now)
+                                               const struct isa_inst *inst, uint64_t now)
 {
     struct cu_group *g = cu_group_at(c, w->group);
     uint64_t nops = cu_decoded(c)[w->decoded].nops;
     uint64_t next = now + nops * compute_unit_params(c)->simds + 1;
-    if (!issue_execute(c, w, wave, inst))
+    if (!issue_execute(c, w, inst))
         return ISSUE_FAULT;
     if (inst->flags & ISA_IS_ENDPGM) {
         wave_waits(c, w, now, WORK_WAITING_STORES);
@@ -108,7 +107,7 @@ static OUT_OF_LINE enum cu_issue issue_special(struct compute_unit *c, struct cu
     if (inst->flags & ISA_IS_SETPRIO)
         issue_set_priority(c, w, (unsigned)inst->simm & 3);
     wave_executes(c, w, WORK_EXECUTING_SLEEP, now, next - now);
-    wave_continue(c, w, wave, now, next);
+    wave_continue(c, w, now, next);
     return ISSUE_DONE;
 }
 
@@ -132,27 +131,27 @@ static inline void issue_count_scalar(struct compute_unit *c, struct cu_wave *w,
 }
 
 /* The vector ALU is busy for so many cycles. */
-static inline enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static inline enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave *w,
                                          const struct isa_inst *inst, uint64_t now, uint64_t cycles)
 {
-    if (!issue_execute(c, w, wave, inst))
+    if (!issue_execute(c, w, inst))
         return ISSUE_FAULT;
     if (compute_unit_params(c)->sgpr_order > 1 && inst->sdst != ISA_NO_OPERAND) {
         w->sgpr = inst->sdst;
         w->sgpr_until = now + compute_unit_params(c)->sgpr_order;
     }
     issue_count_vector(c, w, cu_decoded(c)[w->decoded].issued, now, cycles);
-    wave_continue(c, w, wave, now, now + cycles);
+    wave_continue(c, w, now, now + cycles);
     return ISSUE_DONE;
 }
 
-static enum cu_issue issue_matrix(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue issue_matrix(struct compute_unit *c, struct cu_wave *w,
                                   const struct isa_inst *inst, uint64_t now)
 {
     uint64_t pass = compute_unit_params(c)->matrix_pass;
     uint64_t busy = isa_matrix_passes(inst) * pass, alu = isa_matrix_alu_passes(inst) * pass;
     uint64_t cycles = compute_unit_params(c)->full_rate;
-    if (issue_vector(c, w, wave, inst, now, cycles) != ISSUE_DONE)
+    if (issue_vector(c, w, inst, now, cycles) != ISSUE_DONE)
         return ISSUE_FAULT;
     if (alu > cycles)
         c->simd[w->simd].valu_free = now + alu;
@@ -160,61 +159,60 @@ static enum cu_issue issue_matrix(struct compute_unit *c, struct cu_wave *w, uns
     return ISSUE_DONE;
 }
 
-static enum cu_issue issue_scalar(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue issue_scalar(struct compute_unit *c, struct cu_wave *w,
                                   const struct isa_inst *inst, uint64_t now)
 {
     uint64_t next = now + 1;
     if (inst->unit == ISA_UNIT_SMEM) {
         enum cu_issue result = ISSUE_BLOCKED;
-        if (c->smem_free_count)
-            result = smem_issue(c, w, wave, inst, now);
+        if (index_pool_has(&c->free_smem))
+            result = smem_issue(c, w, inst, now);
         else
             wave_waits(c, w, now, WORK_WAITING_SMEM_FULL);
         if (result != ISSUE_DONE)
             return result;
         wave_issues(c, w, WORK_ISSUED_SMEM, now);
     } else {
-        if (!issue_execute(c, w, wave, inst))
+        if (!issue_execute(c, w, inst))
             return ISSUE_FAULT;
         uint64_t cycles = compute_unit_params(c)->scalar_latency;
         issue_count_scalar(c, w, now, cycles);
         next = now + cycles;
     }
-    wave_continue(c, w, wave, now, next);
+    wave_continue(c, w, now, next);
     return ISSUE_DONE;
 }
 
-static enum cu_issue issue_vmem(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue issue_vmem(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst, uint64_t now)
 {
     if (vmem_is_full(c)) {
         wave_waits(c, w, now, WORK_WAITING_VMEM_FULL);
         return ISSUE_BLOCKED;
     }
-    enum cu_issue result = vmem_issue(c, w, wave, inst, now);
+    enum cu_issue result = vmem_issue(c, w, inst, now);
     if (result != ISSUE_DONE)
         return result;
     wave_issues(c, w, WORK_ISSUED_VMEM, now);
-    wave_continue(c, w, wave, now, now + 1);
+    wave_continue(c, w, now, now + 1);
     return ISSUE_DONE;
 }
 
 /* ds_gws_*: the GPU's global wave sync is asked, over the wires of the dispatcher, and its answer
  * lowers lgkmcnt. One at a time of a wavefront. */
 static OUT_OF_LINE enum cu_issue issue_sync(struct compute_unit *c, struct cu_wave *w,
-                                            unsigned wave, const struct isa_inst *inst,
-                                            uint64_t now)
+                                            const struct isa_inst *inst, uint64_t now)
 {
     const struct isa_context context = cu_context(c, w);
     uint64_t bit = (uint64_t)1 << w->slot, simds = compute_unit_params(c)->simds;
     struct isa_sync sync;
-    bool asks = isa_sync(&context, cu_scalars(c, wave), inst, &sync);
+    bool asks = isa_sync(&context, cu_scalars(c, w), inst, &sync);
     if (asks && (c->at_sync[w->simd] & bit || !compute_unit_work_can_reply(c))) {
         wave_waits(c, w, now, WORK_WAITING_LDS);
         cu_retry(c, w->simd, now + simds, now);
         return ISSUE_BLOCKED;
     }
-    if (!issue_execute(c, w, wave, inst))
+    if (!issue_execute(c, w, inst))
         return ISSUE_FAULT;
     wave_issues(c, w, WORK_ISSUED_LDS, now);
     c->io.stats.lds_instructions++;
@@ -222,26 +220,26 @@ static OUT_OF_LINE enum cu_issue issue_sync(struct compute_unit *c, struct cu_wa
         c->at_sync[w->simd] |= bit;
         w->lgkm++;
         w->lds++;
-        compute_unit_work_reply_sync(c, cu_group_at(c, w->group)->tag, wave, sync.operation,
-                                     sync.resource, sync.value);
+        compute_unit_work_reply_sync(c, cu_group_at(c, w->group)->tag, cu_wave_number(c, w),
+                                     sync.operation, sync.resource, sync.value);
     }
-    wave_continue(c, w, wave, now, now + 1);
+    wave_continue(c, w, now, now + 1);
     return ISSUE_DONE;
 }
 
-static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w,
                                const struct isa_inst *inst, uint64_t now)
 {
     uint32_t address[ISA_LANES];
-    uint64_t active = isa_wave_exec(cu_scalars(c, wave));
+    uint64_t active = isa_wave_exec(cu_scalars(c, w));
     bool has_address = inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256
                        && !(inst->flags & (ISA_IS_SWIZZLE | ISA_IS_SYNC));
     if (unlikely(inst->flags & ISA_IS_SYNC))
-        return issue_sync(c, w, wave, inst, now);
+        return issue_sync(c, w, inst, now);
     if (has_address)
-        memcpy(address, arena_at(uint32_t, w->vgpr) + (size_t)(inst->src[0] - ISA_VGPR) * 64,
+        memcpy(address, arena_at(uint32_t, w->vgprs_at) + (size_t)(inst->src[0] - ISA_VGPR) * 64,
                sizeof address);
-    if (!issue_execute(c, w, wave, inst))
+    if (!issue_execute(c, w, inst))
         return ISSUE_FAULT;
     if (now > w->accounted_until) {
         uint64_t conflicts = lds_conflicts_until(c, now) - w->conflict_cycles;
@@ -251,74 +249,72 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
         w->accounted_until += conflicts;
     }
     wave_issues(c, w, WORK_ISSUED_LDS, now);
-    lds_start(c, wave, inst, has_address ? address : NULL, active, now);
+    lds_start(c, w, inst, has_address ? address : NULL, active, now);
     c->io.stats.lds_instructions++;
-    wave_continue(c, w, wave, now, now + 1);
+    wave_continue(c, w, now, now + 1);
     return ISSUE_DONE;
 }
 
-static enum cu_issue issue_branch(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue issue_branch(struct compute_unit *c, struct cu_wave *w,
                                   const struct isa_inst *inst, uint64_t now)
 {
-    uint64_t pc = cu_scalars(c, wave)->pc, next = pc + inst->size;
-    if (unlikely(program_is_killed(compute_unit_program(c), wave_pid(c, wave)))) {
-        cu_fault(c, wave, inst, pc, UINT32_MAX, "its process has ended");
+    uint64_t pc = cu_scalars(c, w)->pc, next = pc + inst->size;
+    if (unlikely(program_is_killed(compute_unit_program(c), wave_pid(c, w)))) {
+        cu_fault(c, w, inst, pc, UINT32_MAX, "its process has ended");
         return ISSUE_FAULT;
     }
-    if (!issue_execute(c, w, wave, inst))
+    if (!issue_execute(c, w, inst))
         return ISSUE_FAULT;
-    bool taken = cu_scalars(c, wave)->pc != next;
+    bool taken = cu_scalars(c, w)->pc != next;
     uint64_t cycles = (uint64_t)(taken ? compute_unit_params(c)->branch_latency
                                        : compute_unit_params(c)->branch_not_taken);
     c->io.stats.branches++;
     wave_issues(c, w, WORK_ISSUED_BRANCH, now);
     wave_executes(c, w, WORK_EXECUTING_BRANCH, now, cycles);
-    wave_continue(c, w, wave, now, now + cycles);
+    wave_continue(c, w, now, now + cycles);
     return ISSUE_DONE;
 }
 
 /* An instruction of a kind that most are not of. */
 static OUT_OF_LINE enum cu_issue issue_other(struct compute_unit *c, struct cu_wave *w,
-                                             unsigned wave, const struct isa_inst *inst,
-                                             uint64_t now)
+                                             const struct isa_inst *inst, uint64_t now)
 {
     switch ((enum cu_kind)w->kind) {
     case CU_MATRIX:
-        return issue_matrix(c, w, wave, inst, now);
+        return issue_matrix(c, w, inst, now);
     case CU_SCALAR:
-        return issue_scalar(c, w, wave, inst, now);
+        return issue_scalar(c, w, inst, now);
     case CU_VMEM:
-        return issue_vmem(c, w, wave, inst, now);
+        return issue_vmem(c, w, inst, now);
     case CU_LDS:
-        return issue_lds(c, w, wave, inst, now);
+        return issue_lds(c, w, inst, now);
     case CU_BRANCH:
-        return issue_branch(c, w, wave, inst, now);
+        return issue_branch(c, w, inst, now);
     default:
-        return issue_special(c, w, wave, inst, now);
+        return issue_special(c, w, inst, now);
     }
 }
 
 /* Issues one instruction of the wavefront, which is not in the mask of ready wavefronts. */
-static OUT_OF_LINE enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w,
-                                            unsigned wave, uint64_t now)
+static OUT_OF_LINE enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     struct decoded *d = &cu_decoded(c)[w->decoded];
     enum cu_issue result;
     w->state = WAVE_EXECUTING;
-    if (unlikely(d->address != cu_scalars(c, wave)->pc || d->kind != w->kind)) {
-        if (!wave_decode(c, w, wave)) /* another wavefront took the entry */
+    if (unlikely(d->address != cu_scalars(c, w)->pc || d->kind != w->kind)) {
+        if (!wave_decode(c, w)) /* another wavefront took the entry */
             return ISSUE_DONE;
         d = &cu_decoded(c)[w->decoded];
     }
     const struct isa_inst *inst = &d->inst;
-    profile_turn(c, w, wave);
+    profile_turn(c, w);
     if (wave_counters_full(c, w, inst))
         return ISSUE_DONE;
     bool ends = inst->flags & ISA_IS_ENDPGM;
     if (likely(w->kind == CU_VALU))
-        result = issue_vector(c, w, wave, inst, now, c->valu_cycles[inst->timing]);
+        result = issue_vector(c, w, inst, now, c->valu_cycles[inst->timing]);
     else
-        result = issue_other(c, w, wave, inst, now);
+        result = issue_other(c, w, inst, now);
     if (result != ISSUE_DONE)
         return result;
     d->count++;
@@ -348,7 +344,7 @@ static uint64_t issue_most_urgent(const struct compute_unit *c, unsigned simd, u
     unsigned highest = 0;
     for (; bits; bits &= bits - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(bits);
-        unsigned priority = cu_wave_at(c, cu_wave_number(c, simd, slot))->priority;
+        unsigned priority = cu_wave_in(c, simd, slot)->priority;
         if (priority > highest)
             best = 0;
         highest = max(priority, highest);
@@ -368,8 +364,7 @@ static inline unsigned issue_next(const struct compute_unit *c, unsigned simd, u
     if (compute_unit_params(c)->issue_order == COMPUTE_UNIT_ISSUE_ORDER_OLDEST) {
         for (bits &= bits - 1; bits; bits &= bits - 1) {
             unsigned other = (unsigned)__builtin_ctzll(bits);
-            if (cu_wave_at(c, cu_wave_number(c, simd, other))->start_number
-                < cu_wave_at(c, cu_wave_number(c, simd, slot))->start_number)
+            if (cu_wave_in(c, simd, other)->start_number < cu_wave_in(c, simd, slot)->start_number)
                 slot = other;
         }
         return slot;
@@ -395,11 +390,10 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
         if (unlikely(bits & s->prioritised))
             bits = issue_most_urgent(c, simd, bits);
         unsigned slot = issue_next(c, simd, kind, bits);
-        unsigned wave = cu_wave_number(c, simd, slot);
-        struct cu_wave *w = cu_wave_at(c, wave);
+        struct cu_wave *w = cu_wave_in(c, simd, slot);
         s->ready[kind] &= ~((uint64_t)1 << slot);
         s->kinds ^= (uint8_t)((s->ready[kind] == 0) << kind);
-        if (issue_wave(c, w, wave, now) == ISSUE_BLOCKED) {
+        if (issue_wave(c, w, now) == ISSUE_BLOCKED) {
             w->state = WAVE_READY;
             s->ready[kind] |= (uint64_t)1 << slot;
             s->kinds |= (uint8_t)(1u << kind);
@@ -415,16 +409,16 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
 
 /* The turn of a SIMD in which nothing is ready but the wavefront, which comes from the wheel. */
 static inline void issue_alone(struct compute_unit *c, struct cu_simd *s, unsigned simd,
-                               struct cu_wave *w, unsigned wave, uint64_t now)
+                               struct cu_wave *w, uint64_t now)
 {
     unsigned kind = w->kind;
     uint64_t free_at = issue_unit_free(s, kind);
     wave_begin_ready(c, w, now);
     if (likely(free_at <= now)) {
-        if (issue_wave(c, w, wave, now) != ISSUE_BLOCKED) {
+        if (issue_wave(c, w, now) != ISSUE_BLOCKED) {
             s->turn[kind] = (uint8_t)(w->slot + 1);
             if (c->may_defer && w->state == WAVE_EXECUTING && w->kind <= CU_SCALAR)
-                deferred_begin(c, s, simd, w, wave, now);
+                deferred_begin(c, s, simd, w, now);
             return;
         }
     } else {

@@ -25,12 +25,12 @@ static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_
 
 static inline struct cu_lds_end *lds_end_at(const struct compute_unit *c, uint32_t place)
 {
-    return arena_at(struct cu_lds_end, c->lds_ends) + place;
+    return arena_at(struct cu_lds_end, c->lds_ends_at) + place;
 }
 
 /* Queues the end of an LDS operation, which lowers lgkmcnt of its wavefront. Those of different
  * ports may end in another order than they were issued. */
-static void lds_push(struct compute_unit *c, unsigned wave, uint64_t cycle)
+static void lds_push(struct compute_unit *c, const struct cu_wave *w, uint64_t cycle)
 {
     uint32_t slots = c->lds_end_slots;
     if (c->lds_end_count == slots)
@@ -40,7 +40,7 @@ static void lds_push(struct compute_unit *c, unsigned wave, uint64_t cycle)
         for (; place != c->lds_end_head && lds_end_at(c, (place - 1) % slots)->cycle > cycle;
              place--)
             *lds_end_at(c, place % slots) = *lds_end_at(c, (place - 1) % slots);
-    *lds_end_at(c, place % slots) = (struct cu_lds_end){cycle, (uint16_t)wave};
+    *lds_end_at(c, place % slots) = (struct cu_lds_end){cycle, (uint16_t)cu_wave_number(c, w)};
     c->lds_next = lds_end_at(c, c->lds_end_head)->cycle;
 }
 
@@ -77,7 +77,7 @@ static uint64_t lds_hold(const struct compute_unit *c, struct cu_wave *w,
     return done + delay;
 }
 
-static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+static void lds_start(struct compute_unit *c, struct cu_wave *w, const struct isa_inst *inst,
                       const uint32_t *address, uint64_t active, uint64_t now)
 {
     unsigned conflicts = 0, cycles = inst->flags & ISA_IS_SWIZZLE ? LDS_LANES / LDS_BANKS : 1;
@@ -88,7 +88,6 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
         cycles *= compute_unit_params(c)->lds_write_cycles;
         conflicts *= compute_unit_params(c)->lds_write_cycles;
     }
-    struct cu_wave *w = cu_wave_at(c, wave);
     struct work_account *account = &cu_ledger_at(c, w->ledger)->account;
     account->lds_busy += cycles;
     account->lds_conflict += conflicts;
@@ -102,7 +101,7 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     if (inst->flags & ISA_RAISES_LGKM) {
         w->lgkm++;
         w->lds++;
-        lds_push(c, wave, done + compute_unit_params(c)->lds_latency - 1);
+        lds_push(c, w, done + compute_unit_params(c)->lds_latency - 1);
     }
 }
 

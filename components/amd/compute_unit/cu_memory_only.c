@@ -23,10 +23,10 @@ static bool memory_only_takes_time(const struct isa_inst *inst)
 
 /* Executes up to the next instruction that takes time. False: the wavefront waits for its code, or
  * the run has failed. */
-static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+static bool wave_skip(struct compute_unit *c, struct cu_wave *w)
 {
     struct isa_context context = cu_context(c, w);
-    struct isa_wave *s = cu_scalars(c, wave);
+    struct isa_wave *s = cu_scalars(c, w);
     for (unsigned i = 0; i < MEMORY_ONLY_MAX; i++) {
         struct decoded *d = &cu_decoded(c)[w->decoded];
         uint64_t pc = s->pc;
@@ -34,14 +34,14 @@ static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave)
             break;
         enum isa_status status = isa_execute(&context, s, &d->inst);
         if (status != ISA_OK && !(status == ISA_TRAPPED && !work_trap_is_fatal(s))) {
-            cu_fault(c, wave, &d->inst, pc, UINT32_MAX, work_fault_status(status));
+            cu_fault(c, w, &d->inst, pc, UINT32_MAX, work_fault_status(status));
             return false;
         }
         d->count++;
         w->instructions++;
         c->io.stats.instructions++;
         c->retired++;
-        if (!wave_decode(c, w, wave))
+        if (!wave_decode(c, w))
             return false;
     }
     return true;

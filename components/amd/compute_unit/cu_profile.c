@@ -51,10 +51,10 @@ static struct profile_row *profile_at(const struct compute_unit *c, const struct
     return row;
 }
 
-static void profile_start(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+static void profile_start(struct compute_unit *c, struct cu_wave *w)
 {
     uint32_t kernel = cu_group_at(c, w->group)->kernel;
-    w->issuing_pc = w->waiting_pc = cu_scalars(c, wave)->pc;
+    w->issuing_pc = w->waiting_pc = cu_scalars(c, w)->pc;
     profile_name_columns("kernel", profile_names, PROFILE_ALL);
     profile_name_program(c->io.base.leaf, kernel,
                          program_kernel_name(compute_unit_program(c), kernel),
@@ -62,9 +62,9 @@ static void profile_start(struct compute_unit *c, struct cu_wave *w, unsigned wa
                          program_gpu_of(compute_unit_program(c), c->io.base.leaf), w->waiting_pc);
 }
 
-static void profile_turn(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+static void profile_turn(struct compute_unit *c, struct cu_wave *w)
 {
-    w->issuing_pc = cu_scalars(c, wave)->pc;
+    w->issuing_pc = cu_scalars(c, w)->pc;
 }
 
 static void profile_waited(struct compute_unit *c, const struct cu_wave *w, unsigned kind,
@@ -86,7 +86,7 @@ static void profile_waits(struct compute_unit *c, struct cu_wave *w, enum work_c
     bool is_past = cause == WORK_WAITING_VMCNT || cause == WORK_WAITING_LGKMCNT_SMEM
                    || cause == WORK_WAITING_LGKMCNT_LDS || cause == WORK_WAITING_BARRIER
                    || cause == WORK_WAITING_STORES;
-    w->waiting_pc = is_past ? w->issuing_pc : cu_scalars(c, (unsigned)(w - cu_wave_at(c, 0)))->pc;
+    w->waiting_pc = is_past ? w->issuing_pc : cu_scalars(c, w)->pc;
     if (cause == WORK_WAITING_STORES) /* s_endpgm, which no turn follows */
         profile_at(c, w, w->issuing_pc)->count[PROFILE_EXECUTIONS]++;
 }
@@ -127,12 +127,12 @@ static void profile_scalar(struct cu_smem *e, uint64_t pc)
 }
 
 /* The answer to a request for a line. */
-static void profile_served(struct compute_unit *c, unsigned wave, uint64_t pc,
+static void profile_served(struct compute_unit *c, const struct cu_wave *w, uint64_t pc,
                            const struct mem_reply *answer)
 {
     unsigned served = mem_served(answer), first = served & MEM_SERVED_MASK,
              second = served >> MEM_SERVED_BITS & MEM_SERVED_MASK;
-    struct profile_row *row = profile_at(c, cu_wave_at(c, wave), pc);
+    struct profile_row *row = profile_at(c, w, pc);
     if (first != MEM_SERVED_ELSEWHERE)
         row->count[PROFILE_L1 + first - MEM_SERVED_HIT]++;
     if (second != MEM_SERVED_ELSEWHERE)
@@ -142,16 +142,16 @@ static void profile_served(struct compute_unit *c, unsigned wave, uint64_t pc,
 static void profile_scalar_served(struct compute_unit *c, const struct cu_smem *e,
                                   const struct mem_reply *answer)
 {
-    profile_served(c, e->wave, e->pc, answer);
+    profile_served(c, cu_wave_at(c, e->wave), e->pc, answer);
 }
 
 #else
 
-#define profile_scalar(e, pc)                ((void)0)
-#define profile_served(c, wave, pc, answer)  ((void)0)
+#define profile_scalar(e, pc)                ((void)(pc))
+#define profile_served(c, w, pc, answer)     ((void)0)
 #define profile_scalar_served(c, e, answer)  ((void)0)
-#define profile_start(c, w, wave)            ((void)0)
-#define profile_turn(c, w, wave)             ((void)0)
+#define profile_start(c, w)                  ((void)0)
+#define profile_turn(c, w)                   ((void)0)
 #define profile_waited(c, w, kind, cycles)   ((void)0)
 #define profile_spent(c, w, kind, cycles)    ((void)0)
 #define profile_waits(c, w, cause)           ((void)0)

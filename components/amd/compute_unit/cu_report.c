@@ -40,12 +40,12 @@ static const char *wave_reason(const struct compute_unit *c, const struct cu_wav
     }
 }
 
-static void note_wave(const struct compute_unit *c, const struct cu_wave *w, unsigned wave,
-                      struct hang_report *report)
+static void report_wave(const struct compute_unit *c, const struct cu_wave *w,
+                        struct hang_report *report)
 {
     const struct cu_group *g = cu_group_at(c, w->group);
     char reason[96], text[ISA_MAX_TEXT] = "";
-    uint64_t pc = cu_scalars(c, wave)->pc;
+    uint64_t pc = cu_scalars(c, w)->pc;
     const struct decoded *d = &cu_decoded(c)[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
     if (d->valid && d->address == pc
         && isa_format(&d->inst, UINT64_MAX, text, sizeof text) >= sizeof text)
@@ -80,13 +80,13 @@ static unsigned find_caches(const struct compute_unit *c, const struct compute_u
         unsigned k = 0;
         if (engine_base.platform->instances[leaf].type != type)
             continue;
-        const struct compute_unit *other = (const void *)platform_component(leaf);
-        while (k < caches && first[k]->code != other->code)
+        const struct compute_unit *unit = (const void *)platform_component(leaf);
+        while (k < caches && first[k]->code_at != unit->code_at)
             k++;
         if (k < caches || caches == ENGINE_MAX_DOMAINS)
             continue;
-        execute_count(other, 0, UINT64_MAX);
-        first[caches++] = other;
+        execute_count(unit, 0, UINT64_MAX);
+        first[caches++] = unit;
     }
     return caches;
 }
@@ -94,17 +94,17 @@ static unsigned find_caches(const struct compute_unit *c, const struct compute_u
 /* True if this is the first unit of its type, in the order of instances, that has wavefronts. */
 static bool is_first_busy(const struct compute_unit *c)
 {
-    const struct platform_instance *all = engine_base.platform->instances;
+    const struct platform_instance *instances = engine_base.platform->instances;
     for (uint32_t leaf = 0; leaf < c->io.base.leaf; leaf++) {
-        const struct compute_unit *other = (const void *)platform_component(leaf);
-        if (all[leaf].type == all[c->io.base.leaf].type && other->resident_waves)
+        const struct compute_unit *unit = (const void *)platform_component(leaf);
+        if (instances[leaf].type == instances[c->io.base.leaf].type && unit->resident_waves)
             return false;
     }
     return true;
 }
 
 /* The most executed addresses of all compute units. */
-static void note_hottest(const struct compute_unit *c, struct hang_report *report)
+static void report_hottest(const struct compute_unit *c, struct hang_report *report)
 {
     enum { SHOWN = 4 };
     const struct compute_unit *first[ENGINE_MAX_DOMAINS];
@@ -145,12 +145,11 @@ static unsigned compute_unit_outstanding(const struct compute_unit *c, struct ha
     if (!report || !c->resident_waves)
         return c->resident_waves;
     if (is_first_busy(c)) /* once a report */
-        note_hottest(c, report);
+        report_hottest(c, report);
     for (unsigned i = 0; i < waves; i++) {
-        unsigned wave = cu_wave_number(c, i / slots, i % slots);
-        const struct cu_wave *w = cu_wave_at(c, wave);
+        const struct cu_wave *w = cu_wave_in(c, i / slots, i % slots);
         if (w->state != WAVE_FREE && shown++ < SHOWN)
-            note_wave(c, w, wave, report);
+            report_wave(c, w, report);
     }
     if (shown > SHOWN)
         hang_note(report, "and %u more wavefronts", shown - SHOWN);

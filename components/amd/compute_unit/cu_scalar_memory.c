@@ -42,71 +42,73 @@ static void smem_complete(struct compute_unit *c, const struct cu_smem *e, uint3
     if (smem_loads(e)) {
         for (unsigned i = e->access.valid; i < e->access.dwords; i++)
             data[i] = 0;
-        isa_scalar_load(cu_scalars(c, e->wave), &e->inst, data);
+        isa_scalar_load(cu_scalars(c, w), &e->inst, data);
     }
     w->lgkm--;
-    c->smem_free[c->smem_free_count++] = (uint8_t)cu_smem_number(c, e);
+    index_pool_give(&c->free_smem, cu_smem_number(c, e));
     vmem_unblock(c, now);
     wave_counted(c, w, now);
 }
 
 /* False: the run has failed. */
-static bool smem_check(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+static bool smem_check(struct compute_unit *c, struct cu_wave *w, const struct isa_inst *inst,
                        const struct isa_scalar *access)
 {
-    uint64_t pc = cu_scalars(c, wave)->pc;
+    uint64_t pc = cu_scalars(c, w)->pc;
     unsigned bytes = 4u * access->valid;
-    if (bytes && !bounds_hold(c, wave, access->address, access->address + bytes)) {
-        bounds_fault(c, wave, inst, pc, UINT32_MAX,
+    if (bytes && !bounds_hold(c, w, access->address, access->address + bytes)) {
+        bounds_fault(c, w, inst, pc, UINT32_MAX,
                      &(struct work_fault_access){isa_scalar_name(access), bytes, access->address});
         return false;
     }
     if (access->kind == ISA_SCALAR_ATOMIC && bytes && access->address % bytes) {
-        cu_fault(c, wave, inst, pc, UINT32_MAX, "scalar atomic at an address that is not aligned");
+        cu_fault(c, w, inst, pc, UINT32_MAX, "scalar atomic at an address that is not aligned");
         return false;
     }
     return true;
 }
 
 /* Starts a scalar memory instruction; there is room for it. */
-static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst, uint64_t now)
 {
-    struct isa_wave *s = cu_scalars(c, wave);
+    struct isa_wave *s = cu_scalars(c, w);
     struct isa_context context = cu_context(c, w);
-    struct cu_smem *e = cu_smem_at(c, c->smem_free[c->smem_free_count - 1]);
-    enum isa_status status = isa_scalar_address(&context, s, inst, &e->access);
+    struct isa_scalar access;
+    enum isa_status status = isa_scalar_address(&context, s, inst, &access);
     if (status != ISA_OK) {
-        cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
+        cu_fault(c, w, inst, s->pc, UINT32_MAX, isa_status_text(status));
         return ISSUE_FAULT;
     }
-    bool moves = e->access.kind == ISA_SCALAR_LOAD || e->access.kind == ISA_SCALAR_STORE
-                 || smem_is_atomic(e);
-    if (moves && !smem_check(c, wave, inst, &e->access))
+    bool stores = access.kind == ISA_SCALAR_STORE || access.kind == ISA_SCALAR_ATOMIC;
+    bool moves = stores || access.kind == ISA_SCALAR_LOAD;
+    if (moves && !smem_check(c, w, inst, &access))
         return ISSUE_FAULT;
     if (unlikely(execution_observer))
-        work_record_scalar(c->io.base.leaf, wave, s, inst, &context, &e->access);
+        work_record_scalar(c->io.base.leaf, cu_wave_number(c, w), s, inst, &context, &access);
     c->io.stats.smem_instructions++;
-    profile_scalar(e, s->pc);
+    uint64_t pc = s->pc;
     s->pc += inst->size;
-    if (e->access.kind == ISA_SCALAR_TIME) {
+    if (access.kind == ISA_SCALAR_TIME) {
         uint32_t time[2] = {(uint32_t)now, (uint32_t)(now >> 32)};
         isa_scalar_load(s, inst, time);
         return ISSUE_DONE;
     }
-    if (e->access.kind == ISA_SCALAR_CACHE_OP && e->access.cache_op != ISA_CACHE_INVALIDATE_SCALAR)
+    if (access.kind == ISA_SCALAR_CACHE_OP && access.cache_op != ISA_CACHE_INVALIDATE_SCALAR)
         return ISSUE_DONE; /* the scalar cache is write-through: nothing to write back */
-    uint64_t end = e->access.address + 4u * e->access.valid;
-    e->inst = *inst;
-    e->wave = (uint16_t)wave;
-    e->unsent = 0;
-    e->parts = moves && end > round_down(e->access.address, CU_LINE) + CU_LINE ? 2 : 1;
-    e->remaining = e->parts;
-    if (e->access.kind == ISA_SCALAR_STORE || smem_is_atomic(e))
+    uint64_t end = access.address + 4u * access.valid;
+    struct cu_smem *e = cu_smem_at(c, index_pool_take(&c->free_smem));
+    unsigned parts = moves && end > round_down(access.address, CU_LINE) + CU_LINE ? 2 : 1;
+    *e = (struct cu_smem){.inst = *inst,
+                          .access = access,
+                          .wave = (uint16_t)cu_wave_number(c, w),
+                          .parts = (uint8_t)parts,
+                          .remaining = (uint8_t)parts};
+    profile_scalar(e, pc);
+    if (stores)
         isa_scalar_store_data(s, inst, cu_smem_data(c, e));
-    c->smem_free_count--;
     w->lgkm++;
-    if (moves && !e->access.valid)
+    if (moves && !access.valid)
         smem_complete(c, e, cu_smem_data(c, e), now);
     else
         c->smem_order[(c->smem_send_head + c->smem_send_count++) % CU_SMEM] =

@@ -19,7 +19,7 @@ struct cu_smem {
 
 static inline struct cu_smem *cu_smem_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_smem, c->smem) + number;
+    return arena_at(struct cu_smem, c->smem_at) + number;
 }
 
 static inline unsigned cu_smem_number(const struct compute_unit *c, const struct cu_smem *e)
@@ -30,10 +30,10 @@ static inline unsigned cu_smem_number(const struct compute_unit *c, const struct
 /* The dwords that a store or an atomic sends, or that a load of two lines has got so far. */
 static inline uint32_t *cu_smem_data(const struct compute_unit *c, const struct cu_smem *e)
 {
-    return arena_at(uint32_t, c->smem_data) + cu_smem_number(c, e) * CU_SMEM_DATA;
+    return arena_at(uint32_t, c->smem_data_at) + cu_smem_number(c, e) * CU_SMEM_DATA;
 }
 
-static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst, uint64_t now);
 static bool smem_send(struct compute_unit *c);
 static void smem_receive(struct compute_unit *c, uint64_t now);

@@ -17,21 +17,6 @@
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
 
-/* A stack of unused numbers. At first the lowest number lies on top. Each entry is kept as its
- * difference from the number that lay at its place at first, so a stack never used is all zeros. */
-static inline unsigned vmem_free_at(const struct compute_unit *c, uint32_t stack, uint32_t at)
-{
-    unsigned first = compute_unit_params(c)->vmem_queue - 1 - at;
-    return (uint16_t)(first - arena_at(uint16_t, stack)[at]);
-}
-
-static inline void vmem_give(const struct compute_unit *c, uint32_t stack, uint32_t *count,
-                             unsigned number)
-{
-    unsigned first = compute_unit_params(c)->vmem_queue - 1 - *count;
-    arena_at(uint16_t, stack)[(*count)++] = (uint16_t)(first - number);
-}
-
 /* Lets SIMDs that were refused for want of entries try again. */
 static void vmem_unblock(struct compute_unit *c, uint64_t now)
 {
@@ -44,14 +29,14 @@ static void vmem_unblock(struct compute_unit *c, uint64_t now)
 
 /* True if all lanes lie in one allocation. With their dwords dword_stride apart, only the one hit
  * last is looked at. */
-static inline bool vmem_in_one(struct compute_unit *c, unsigned wave, const struct isa_memory *m,
-                               const struct isa_reach *r)
+static inline bool vmem_in_one(struct compute_unit *c, const struct cu_wave *w,
+                               const struct isa_memory *m, const struct isa_reach *r)
 {
     uint64_t bytes = m->bytes;
     if (r->high >> 63) /* its end may be beyond 2^64 */
         return false;
     if (!m->swizzle_mask)
-        return bounds_hold(c, wave, r->low, r->high + bytes);
+        return bounds_hold(c, w, r->low, r->high + bytes);
     if (m->straddle_mask || c->span_version != compute_unit_program(c)->version)
         return false;
     if (bytes > 4)
@@ -61,25 +46,25 @@ static inline bool vmem_in_one(struct compute_unit *c, unsigned wave, const stru
 
 /* Checks all lanes at once when they lie in one allocation, else lane by lane. False: the run has
  * failed. */
-static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vmem *e,
+static bool vmem_check(struct compute_unit *c, struct cu_wave *w, const struct cu_vmem *e,
                        const struct isa_memory *m, const struct isa_reach *r)
 {
     static const char *const names[] = {"load", "store", "atomic"};
-    if (m->kind != ISA_MEMORY_ATOMIC && vmem_in_one(c, wave, m, r))
+    if (m->kind != ISA_MEMORY_ATOMIC && vmem_in_one(c, w, m, r))
         return true;
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest), run;
         unsigned runs = coalescer_runs(m, lane, &run);
         for (unsigned i = 0; i < runs; i++) {
             uint64_t a = coalescer_run(m, lane, i, run);
-            if (!bounds_hold(c, wave, a, a + run)) {
-                bounds_fault(c, wave, &e->inst, e->pc, lane,
+            if (!bounds_hold(c, w, a, a + run)) {
+                bounds_fault(c, w, &e->inst, e->pc, lane,
                              &(struct work_fault_access){names[m->kind], m->bytes, a});
                 return false;
             }
         }
         if (m->kind == ISA_MEMORY_ATOMIC && m->address[lane] % m->bytes) {
-            cu_fault(c, wave, &e->inst, e->pc, lane, "atomic at an address that is not aligned");
+            cu_fault(c, w, &e->inst, e->pc, lane, "atomic at an address that is not aligned");
             return false;
         }
     }
@@ -121,9 +106,9 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
         w->lgkm -= e->flat;
         w->flat -= e->flat;
-        vmem_give(c, c->vmem_free, &c->vmem_free_count, number);
+        index_pool_give(&c->free_vmem, number);
         if (e->rest != CU_NONE)
-            vmem_give(c, c->rest_free, &c->rest_free_count, e->rest);
+            index_pool_give(&c->free_rests, e->rest);
         vmem_unblock(c, now);
     }
     wave_counted(c, w, now);
@@ -159,14 +144,14 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const str
     } else if (m->mask && coalescer_stays_in_lines(m, r)) {
         count = coalescer_simple_lines(m, lines);
         e->shape = VMEM_IN_LINES;
-        isa_memory_offsets(m->address, cu_offsets(c, number));
+        isa_memory_offsets(m->address, cu_lane_offsets(c, number));
     } else if (m->mask) {
         count = coalescer_lines(m, lines);
     }
     e->remaining = (uint16_t)count;
     e->unsent = CU_NONE;
     for (unsigned i = count, next = CU_LAST_LINE; i-- > 0;) {
-        uint16_t place = (uint16_t)cu_line_take(c);
+        uint16_t place = (uint16_t)index_pool_take(&c->free_lines);
         *cu_line_at(c, place) = cu_line_of(lines[i], number, next);
         e->unsent = place;
         next = place;
@@ -215,29 +200,28 @@ static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vm
         cu_vmem_at(c, w->vmem_last)->next = (uint16_t)number;
     w->vmem_last = (uint16_t)number;
     if (e->remaining) {
-        arena_at(uint16_t, c->vmem_order)[(c->vmem_send_head + c->vmem_send_count++) % queue] =
+        arena_at(uint16_t, c->vmem_order_at)[(c->vmem_send_head + c->vmem_send_count++) % queue] =
             (uint16_t)number;
     }
 }
 
 static inline bool vmem_is_full(const struct compute_unit *c)
 {
-    return !c->vmem_free_count || !cu_has_lines(c);
+    return !index_pool_has(&c->free_vmem) || !cu_has_lines(c);
 }
 
-/* Keeps the access in `rest` for an instruction that needs it until its end. Most do not, and the
- * next instruction uses the same `rest`, which is in the host's cache. */
+/* Keeps the access in `rest` for an instruction that needs it until its end. Most do not: they give
+ * it back to the next instruction, which finds it in the host's cache. */
 static void vmem_keep(struct compute_unit *c, struct cu_vmem *e, unsigned rest)
 {
     const struct isa_memory *m = &cu_vmem_rest_at(c, rest)->access;
     bool run = e->shape == VMEM_LINEAR && !m->unusual
                && (m->kind == ISA_MEMORY_LOAD || m->mask == UINT64_MAX);
     bool inside = e->shape == VMEM_IN_LINES && !m->unusual;
-    e->rest = CU_NONE;
-    if (run || inside || (!m->mask && !e->fence))
-        return;
-    e->rest = (uint16_t)rest;
-    c->rest_free_count--;
+    bool is_needed = !run && !inside && (m->mask || e->fence);
+    e->rest = is_needed ? (uint16_t)rest : CU_NONE;
+    if (!is_needed)
+        index_pool_give(&c->free_rests, rest);
 }
 
 /* Stages the operands of a store or an atomic. */
@@ -255,7 +239,7 @@ static void vmem_stage(const struct compute_unit *c, const struct isa_context *c
 
 /* The entry of the instruction, of which only the lines are missing. */
 static void vmem_describe(const struct compute_unit *c, struct cu_vmem *e,
-                          const struct isa_memory *m, unsigned wave, uint64_t now)
+                          const struct isa_memory *m, const struct cu_wave *w, uint64_t now)
 {
     e->mask = m->mask;
     e->kind = m->kind;
@@ -265,43 +249,53 @@ static void vmem_describe(const struct compute_unit *c, struct cu_vmem *e,
     e->pace = 0;
     e->scope = m->scope;
     e->coherent = m->kind == ISA_MEMORY_LOAD && m->glc;
-    e->wave = (uint16_t)wave;
+    e->wave = (uint16_t)cu_wave_number(c, w);
     e->issued = now;
     e->first_send = now + compute_unit_params(c)->vmem_latency;
 }
 
+/* Works out and checks the addresses. False: the run has failed. */
+static bool vmem_find_addresses(struct compute_unit *c, struct isa_context *context,
+                                struct cu_wave *w, struct cu_vmem *e, struct isa_memory *m,
+                                struct isa_reach *reach)
+{
+    enum isa_status status = isa_memory_addresses(context, cu_scalars(c, w), &e->inst, m);
+    if (status != ISA_OK) {
+        cu_fault(c, w, &e->inst, e->pc, UINT32_MAX, isa_status_text(status));
+        return false;
+    }
+    e->fence = m->kind == ISA_MEMORY_CACHE_OP;
+    if (e->fence)
+        m->mask = 0;
+    if (!m->mask)
+        return true;
+    isa_memory_reach(m, reach);
+    return vmem_check(c, w, e, m, reach);
+}
+
 /* Starts a vector memory instruction; there is room for it. */
-static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst, uint64_t now)
 {
-    struct isa_wave *s = cu_scalars(c, wave);
+    struct isa_wave *s = cu_scalars(c, w);
     struct isa_context context = cu_context(c, w);
-    unsigned number = vmem_free_at(c, c->vmem_free, c->vmem_free_count - 1);
-    unsigned place = vmem_free_at(c, c->rest_free, c->rest_free_count - 1);
+    unsigned number = index_pool_take(&c->free_vmem), place = index_pool_take(&c->free_rests);
     struct cu_vmem *e = cu_vmem_at(c, number);
     struct cu_vmem_rest *rest = cu_vmem_rest_at(c, place);
     struct isa_memory *m = &rest->access;
     e->inst = *inst;
     e->pc = s->pc;
-    enum isa_status status = isa_memory_addresses(&context, s, inst, m);
-    if (status != ISA_OK) {
-        cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
+    struct isa_reach reach;
+    if (!vmem_find_addresses(c, &context, w, e, m, &reach)) {
+        index_pool_give(&c->free_vmem, number);
+        index_pool_give(&c->free_rests, place);
         return ISSUE_FAULT;
     }
-    e->fence = m->kind == ISA_MEMORY_CACHE_OP;
-    if (e->fence)
-        m->mask = 0;
-    struct isa_reach reach;
-    if (m->mask)
-        isa_memory_reach(m, &reach);
-    if (m->mask && !vmem_check(c, wave, e, m, &reach))
-        return ISSUE_FAULT;
-    c->vmem_free_count--;
     if (unlikely(execution_observer))
-        work_record_vector(c->io.base.leaf, wave, s, inst, &context, m);
+        work_record_vector(c->io.base.leaf, cu_wave_number(c, w), s, inst, &context, m);
     if (m->lds_mask)
         isa_memory_lds(&context, inst, m);
-    vmem_describe(c, e, m, wave, now);
+    vmem_describe(c, e, m, w, now);
     vmem_stage(c, &context, rest, e);
     vmem_take_lines(c, e, m, &reach, number);
     vmem_note_poll(c, w, e, rest);
@@ -328,7 +322,7 @@ static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uns
     uint8_t *data = mem_write_data(payload, CU_LINE);
     if (e->shape == VMEM_IN_LINES)
         *mem_write_mask(payload, CU_LINE) =
-            coalescer_inside_to_line(cu_offsets(c, number), e->bytes, line.lanes, stage, data);
+            coalescer_inside_to_line(cu_lane_offsets(c, number), e->bytes, line.lanes, stage, data);
     else if (e->rest == CU_NONE)
         *mem_write_mask(payload, CU_LINE) =
             coalescer_linear_to_line(e->bytes, e->base, line.address, stage, data);
@@ -397,7 +391,7 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
 {
     unsigned queue = compute_unit_params(c)->vmem_queue, width;
     for (width = compute_unit_params(c)->vmem_width; width && c->vmem_send_count; width--) {
-        unsigned number = arena_at(uint16_t, c->vmem_order)[c->vmem_send_head];
+        unsigned number = arena_at(uint16_t, c->vmem_order_at)[c->vmem_send_head];
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->first_send > now || !compute_unit_vmem_can_send(c))
             return false;
@@ -423,7 +417,7 @@ static uint64_t vmem_next_send(const struct compute_unit *c)
 {
     if (!c->vmem_send_count)
         return ENGINE_NEVER;
-    return cu_vmem_at(c, arena_at(uint16_t, c->vmem_order)[c->vmem_send_head])->first_send;
+    return cu_vmem_at(c, arena_at(uint16_t, c->vmem_order_at)[c->vmem_send_head])->first_send;
 }
 
 /* Bytes of a line to the stage. */
@@ -434,9 +428,9 @@ static inline void vmem_take_data(struct compute_unit *c, struct cu_vmem *e, uns
     if (e->shape == VMEM_LINEAR)
         coalescer_linear_from_line(e->bytes, e->base, line.address, data, stage);
     else if (e->shape == VMEM_IN_LINES && e->bytes == 4)
-        coalescer_dwords_from_line(cu_offsets(c, number), line.lanes, data, stage);
+        coalescer_dwords_from_line(cu_lane_offsets(c, number), line.lanes, data, stage);
     else if (e->shape == VMEM_IN_LINES)
-        coalescer_inside_from_line(cu_offsets(c, number), e->bytes, line.lanes, data, stage);
+        coalescer_inside_from_line(cu_lane_offsets(c, number), e->bytes, line.lanes, data, stage);
     else
         coalescer_from_line(&cu_vmem_rest_at(c, e->rest)->access, line, data, stage);
 }
@@ -452,13 +446,13 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
             if (e->returns)
                 vmem_take_data(c, e, number, cu_coalesced(c, m->tag),
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
-            profile_served(c, e->wave, e->pc, m);
-            cu_line_give(c, m->tag);
+            profile_served(c, cu_wave_at(c, e->wave), e->pc, m);
+            index_pool_give(&c->free_lines, m->tag);
         }
         compute_unit_vmem_pop_reply(c);
         if (--e->remaining == 0)
             vmem_retire(c, cu_wave_at(c, e->wave), now);
-        if (c->lines_used == CU_LINES - COALESCER_MAX_LINES)
+        if (index_pool_used(&c->free_lines) == CU_LINES - COALESCER_MAX_LINES)
             vmem_unblock(c, now);
     }
 }

@@ -73,23 +73,7 @@ static inline unsigned cu_line_next(const struct cu_line *l)
 
 static inline struct cu_line *cu_line_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_line, c->lines) + number;
-}
-
-/* Lines are taken last in, first out; free ones are chained by `rest`. */
-static inline unsigned cu_line_take(struct compute_unit *c)
-{
-    unsigned number = c->free_line ? c->free_line - 1 : c->unused_lines++;
-    c->free_line = c->free_line ? (uint32_t)cu_line_at(c, number)->rest : 0;
-    c->lines_used++;
-    return number;
-}
-
-static inline void cu_line_give(struct compute_unit *c, unsigned number)
-{
-    cu_line_at(c, number)->rest = c->free_line;
-    c->free_line = number + 1;
-    c->lines_used--;
+    return arena_at(struct cu_line, c->lines_at) + number;
 }
 
 /* The line as the coalescer describes it. */
@@ -102,22 +86,22 @@ static inline struct coalesced_line cu_coalesced(const struct compute_unit *c, u
 /* Room for the lines of one more vector memory instruction. */
 static inline bool cu_has_lines(const struct compute_unit *c)
 {
-    return c->lines_used + COALESCER_MAX_LINES <= CU_LINES;
+    return index_pool_used(&c->free_lines) + COALESCER_MAX_LINES <= CU_LINES;
 }
 
 static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_vmem, c->vmem_table) + number;
+    return arena_at(struct cu_vmem, c->vmem_table_at) + number;
 }
 
 static inline struct cu_vmem_rest *cu_vmem_rest_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_vmem_rest, c->vmem_rest) + number;
+    return arena_at(struct cu_vmem_rest, c->vmem_rest_at) + number;
 }
 
-static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
+static inline uint8_t *cu_lane_offsets(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(uint8_t, c->offsets) + (size_t)number * ISA_LANES;
+    return arena_at(uint8_t, c->lane_offsets_at) + (size_t)number * ISA_LANES;
 }
 
 /* The bytes that the lanes of a vector memory instruction move: those of lane l at l * bytes. The
@@ -125,13 +109,13 @@ static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
 static inline uint8_t *cu_stage(const struct compute_unit *c, const struct cu_vmem *e)
 {
     size_t number = (size_t)(e - cu_vmem_at(c, 0));
-    return e->bytes > 4 ? arena_at(uint8_t, c->wide_stages) + number * CU_WIDE_STAGE
-                        : arena_at(uint8_t, c->stages) + number * CU_STAGE;
+    return e->bytes > 4 ? arena_at(uint8_t, c->wide_stages_at) + number * CU_WIDE_STAGE
+                        : arena_at(uint8_t, c->stages_at) + number * CU_STAGE;
 }
 
 static void vmem_unblock(struct compute_unit *c, uint64_t now);
 static inline bool vmem_is_full(const struct compute_unit *c);
-static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst, uint64_t now);
 static bool vmem_send(struct compute_unit *c, uint64_t now);
 static uint64_t vmem_next_send(const struct compute_unit *c);

@@ -12,7 +12,7 @@
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
 {
     (void)c;
-    return arena_at(uint64_t, w->account);
+    return arena_at(uint64_t, w->account_at);
 }
 
 /* Charges cycles of the wavefront to `kind`, on behalf of the instruction in its turn. */
@@ -123,9 +123,9 @@ static void wave_wait_for_code(struct compute_unit *c, struct cu_wave *w)
 
 /* wave_decode() where the instruction has not been decoded, or is not in the line that the pc was
  * in. */
-static OUT_OF_LINE bool wave_decode_anew(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+static OUT_OF_LINE bool wave_decode_anew(struct compute_unit *c, struct cu_wave *w)
 {
-    uint64_t pc = cu_scalars(c, wave)->pc, line = round_down(pc, CU_LINE);
+    uint64_t pc = cu_scalars(c, w)->pc, line = round_down(pc, CU_LINE);
     uint8_t joined[ISA_MAX_INST_BYTES];
     unsigned offset = (unsigned)(pc - line), size = CU_LINE - offset;
     if (line != w->line_address || !w->code_version) {
@@ -142,7 +142,7 @@ static OUT_OF_LINE bool wave_decode_anew(struct compute_unit *c, struct cu_wave 
         w->line_slot = (uint8_t)slot;
         w->code_version = w->line_version[slot];
     }
-    const uint8_t *bytes = cu_line_bytes(c, wave, w->line_slot) + offset;
+    const uint8_t *bytes = cu_line_bytes(c, w, w->line_slot) + offset;
     bool joins = false;
     int result = cu_find_decoded(c, pc, bytes, size, &w->decoded);
     if (result == ISA_ERROR_TRUNCATED && size < ISA_MAX_INST_BYTES) {
@@ -154,7 +154,7 @@ static OUT_OF_LINE bool wave_decode_anew(struct compute_unit *c, struct cu_wave 
         }
         joins = true;
         memcpy(joined, bytes, size);
-        memcpy(joined + size, cu_line_bytes(c, wave, (unsigned)slot), sizeof joined - size);
+        memcpy(joined + size, cu_line_bytes(c, w, (unsigned)slot), sizeof joined - size);
         result = cu_find_decoded(c, pc, joined, sizeof joined, &w->decoded);
     }
     if (result < 0) {
@@ -165,25 +165,25 @@ static OUT_OF_LINE bool wave_decode_anew(struct compute_unit *c, struct cu_wave 
         bool is_known = result == ISA_ERROR_UNIMPLEMENTED
                         && isa_decode(cu_target(c), bytes, size, &inst) == ISA_ERROR_UNIMPLEMENTED;
         work_fault_decode(cu_target(c), word, is_known, cause, sizeof cause);
-        cu_fault(c, wave, is_known ? &inst : NULL, pc, UINT32_MAX, cause);
+        cu_fault(c, w, is_known ? &inst : NULL, pc, UINT32_MAX, cause);
         return false;
     }
     struct decoded *d = &cu_decoded(c)[w->decoded];
-    if (!joins && w->code_version == cu_code(c)->version)
-        d->checked = w->code_version;
+    if (!joins && cu_line_is_current(c, w))
+        d->version = w->code_version;
     w->kind = d->kind;
     return true;
 }
 
 /* Looks up the instruction at the pc. True: decoded. False: its bytes are not there (WAVE_FETCH),
  * or it is none (WAVE_FAULTED). Out of line, since it is called from many places. */
-static OUT_OF_LINE bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+static OUT_OF_LINE bool wave_decode(struct compute_unit *c, struct cu_wave *w)
 {
-    uint64_t pc = cu_scalars(c, wave)->pc, line = round_down(pc, CU_LINE);
+    uint64_t pc = cu_scalars(c, w)->pc, line = round_down(pc, CU_LINE);
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-    if (line != w->line_address || w->code_version != cu_code(c)->version
-        || d->checked != w->code_version || d->address != pc)
-        return wave_decode_anew(c, w, wave);
+    if (line != w->line_address || !cu_line_is_current(c, w) || d->version != w->code_version
+        || d->address != pc)
+        return wave_decode_anew(c, w);
     w->decoded = decode_slot(pc);
     w->kind = d->kind;
     return true;
@@ -191,20 +191,19 @@ static OUT_OF_LINE bool wave_decode(struct compute_unit *c, struct cu_wave *w, u
 
 /* Looks up the instruction after the current one. If it was executed together with the current one,
  * it was looked up then. */
-static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w)
 {
-    if (!w->ahead || w->checked_fills != cu_code(c)->fills)
-        return wave_decode(c, w, wave);
-    w->decoded = decode_slot(cu_scalars(c, wave)->pc);
+    if (!w->ahead || w->ahead_epoch != cu_code(c)->epoch)
+        return wave_decode(c, w);
+    w->decoded = decode_slot(cu_scalars(c, w)->pc);
     w->kind = cu_decoded(c)[w->decoded].kind;
     return true;
 }
 
 /* The instruction at the pc has been decoded: it may issue from ready_at on. */
-static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                              uint64_t now)
+static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
-    if (likely(!w->unusual) || wave_skip(c, w, wave))
+    if (likely(!w->unusual) || wave_skip(c, w))
         wave_sleep(c, w, now);
 }
 
@@ -281,19 +280,19 @@ static void wave_take_code(const struct compute_unit *c, struct cu_wave *w, uint
 }
 
 /* After an instruction: the next one may issue from `at` on. */
-static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
-                                 uint64_t now, uint64_t at)
+static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, uint64_t now,
+                                 uint64_t at)
 {
     w->ready_at = at;
-    if (!wave_decode_next(c, w, wave))
+    if (!wave_decode_next(c, w))
         return;
     if (cu_has_blocks(c))
-        wave_take_code(c, w, cu_scalars(c, wave)->pc, now);
+        wave_take_code(c, w, cu_scalars(c, w)->pc, now);
     if (compute_unit_params(c)->lds_write_delay)
         wave_meet_write(c, w);
     if (compute_unit_params(c)->sgpr_order > 1)
         wave_meet_sgpr(c, w);
-    wave_go_on(c, w, wave, now);
+    wave_go_on(c, w, now);
 }
 
 /* A line arrived that the wavefront was waiting for: its code is there up to the end of the
@@ -308,13 +307,13 @@ static void wave_has_line(const struct compute_unit *c, struct cu_wave *w, uint6
 }
 
 /* Bytes arrived for a wavefront in WAVE_FETCH. */
-static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now)
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
-    if (w->state != WAVE_FETCH || !wave_decode(c, w, wave))
+    if (w->state != WAVE_FETCH || !wave_decode(c, w))
         return;
     if (cu_has_blocks(c))
-        wave_has_line(c, w, cu_scalars(c, wave)->pc, now);
-    wave_go_on(c, w, wave, now);
+        wave_has_line(c, w, cu_scalars(c, w)->pc, now);
+    wave_go_on(c, w, now);
 }
 
 /* First occupied cycle of the wheel after `now`. */

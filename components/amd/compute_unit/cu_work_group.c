@@ -11,20 +11,21 @@
 #include "compute_unit_state.h"
 #include "cu_fetch.h"
 
-static OUT_OF_LINE __attribute__((cold)) void
-wave_record_begin(const struct compute_unit *c, unsigned wave, const struct work_placement *p,
-                  const struct cu_group *g, unsigned number)
+static OUT_OF_LINE __attribute__((cold)) void wave_record_begin(const struct compute_unit *c,
+                                                                const struct cu_wave *w,
+                                                                const struct work_placement *p,
+                                                                const struct cu_group *g)
 {
-    const struct observed_wavefront what = {
+    const struct observed_wavefront wavefront = {
         .gpu = program_gpu_of(compute_unit_program(c), c->io.base.leaf),
         .dispatch = p->dispatch_id,
         .group = {g->id[0], g->id[1], g->id[2]},
-        .number = number,
+        .number = w->number,
         .target = cu_target(c),
         .kernel = g->kernel,
         .program = compute_unit_program(c),
         .placement = p};
-    execution_observer->begin(c->io.base.leaf, wave, &what);
+    execution_observer->begin(c->io.base.leaf, cu_wave_number(c, w), &wavefront);
 }
 
 /* The span in traces; its id is SIMD and slot. */
@@ -34,15 +35,13 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
                        unsigned number, uint64_t now)
 {
     const struct work_wavefront *place = &p->wavefront[number];
-    unsigned wave = cu_wave_number(c, place->simd, place->slot);
-    struct cu_wave *w = cu_wave_at(c, wave);
-    struct isa_wave *s = cu_scalars(c, wave);
+    struct cu_wave *w = cu_wave_in(c, place->simd, place->slot);
     if (w->state != WAVE_FREE)
         bug("compute unit: SIMD %u slot %u is taken", place->simd, place->slot);
     for (unsigned i = 0; i < c->line_slots; i++)
         if (w->line_state[i] != LINE_EMPTY)
             w->line_state[i] = w->line_state[i] == LINE_VALID ? LINE_EMPTY : LINE_STALE;
-    w->vgpr = cu_registers_at(c, place->simd, place->vgpr);
+    w->vgprs_at = cu_registers_at(c, place->simd, place->vgpr);
     w->simd = place->simd;
     w->slot = place->slot;
     w->group = (uint8_t)p->work_group_slot;
@@ -57,19 +56,20 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->accounted_until = now;
     w->time_kind = WORK_WAITING_FETCH;
     w->ledger = g->ledger;
-    w->account = arena_place(cu_ledger_at(c, g->ledger)->account.slot_cycles);
+    w->account_at = arena_place(cu_ledger_at(c, g->ledger)->account.slot_cycles);
     w->unusual = g->memory_only;
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
     w->complete_version = 0;
     w->code_version = 0;
-    wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
-    g->wave[number] = (uint16_t)wave;
-    profile_start(c, w, wave);
+    wavefront_start(cu_target(c), cu_scalars(c, w), arena_at(uint32_t, w->vgprs_at), p, g->id,
+                    number);
+    g->wave[number] = (uint16_t)cu_wave_number(c, w);
+    profile_start(c, w);
     if (unlikely(execution_observer))
-        wave_record_begin(c, wave, p, g, number);
-    timeline_begin(&c->io.base, cu_wave_name(c, place->simd, place->slot), wavefront_span);
-    wave_continue(c, w, wave, now, now + 1);
+        wave_record_begin(c, w, p, g);
+    timeline_begin(&c->io.base, cu_wave_name(c, w), wavefront_span);
+    wave_continue(c, w, now, now + 1);
 }
 
 /* The ledger of a kernel, a new one if it has none. There are as many ledgers as work-groups. */
@@ -89,9 +89,8 @@ static unsigned ledger_open(struct compute_unit *c, uint32_t dispatch, uint64_t 
 }
 
 /* The wavefront's operation on the global wave sync is over. */
-static void wave_leave_sync(struct compute_unit *c, unsigned wave, uint64_t now)
+static void wave_leave_sync(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
-    struct cu_wave *w = cu_wave_at(c, wave);
     c->at_sync[w->simd] &= ~((uint64_t)1 << w->slot);
     w->lgkm--;
     w->lds--;
@@ -103,7 +102,7 @@ static void group_start(struct compute_unit *c, uint64_t now)
 {
     const struct work_request *m = compute_unit_work_peek(c);
     if (m && message_kind(m) == WORK_GO_ON) {
-        wave_leave_sync(c, m->go_on.wavefront, now);
+        wave_leave_sync(c, cu_wave_at(c, m->go_on.wavefront), now);
         compute_unit_work_pop(c);
         return;
     }
@@ -168,7 +167,7 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
     for (unsigned i = 0; i < g->waves; i++) {
         struct cu_wave *w = cu_wave_at(c, g->wave[i]);
         if (w->state == WAVE_BARRIER && w->group == (uint8_t)cu_group_slot(c, g))
-            wave_continue(c, w, g->wave[i], now, now + 1);
+            wave_continue(c, w, now, now + 1);
     }
 }
 
@@ -190,8 +189,8 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     struct cu_group *g = cu_group_at(c, w->group);
     wave_waits(c, w, now, WORK_ENDED);
     if (unlikely(execution_observer))
-        execution_observer->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
-    timeline_end(&c->io.base, cu_wave_name(c, w->simd, w->slot), wavefront_span);
+        execution_observer->end(c->io.base.leaf, cu_wave_number(c, w));
+    timeline_end(&c->io.base, cu_wave_name(c, w), wavefront_span);
     g->ended_at += now;
     w->state = WAVE_FREE;
     c->simd[w->simd].prioritised &= ~((uint64_t)1 << w->slot);

@@ -24,13 +24,13 @@ struct deal {
     uint32_t kernel; /* launch: number of its name */
     uint16_t host_tag;
     uint16_t awaited;
-    bool used, launch;
+    bool is_used, is_launch;
 };
 
 struct dealer {
     struct dealer_io io;
-    uint32_t deals; /* arena: struct deal[commands] */
-    uint32_t used;
+    uint32_t deals_at; /* struct deal[commands] */
+    uint32_t used_deals;
     uint32_t finished; /* used deals that are to be answered */
     struct wave_sync_unit sync;
 };
@@ -40,23 +40,23 @@ enum { DEALER_WAVEFRONTS = 1 << 17 };
 
 static struct deal *deal_at(const struct dealer *c, uint32_t number)
 {
-    return arena_at(struct deal, c->deals) + number;
+    return arena_at(struct deal, c->deals_at) + number;
 }
 
 static void dealer_init(struct dealer *c)
 {
-    c->deals = arena_allocate(dealer_params(c)->commands * sizeof(struct deal));
+    c->deals_at = arena_allocate(dealer_params(c)->commands * sizeof(struct deal));
     wave_sync_unit_init(&c->sync, DEALER_WAVEFRONTS);
 }
 
 /* ---- from the host ---- */
 
-static bool dies_can_take(const struct dealer *c)
+static bool can_deal(const struct dealer *c)
 {
     for (uint32_t i = 0; i < dealer_die_count(c); i++)
         if (!dealer_die_can_send(c, i))
             return false;
-    return c->used < dealer_params(c)->commands;
+    return c->used_deals < dealer_params(c)->commands;
 }
 
 static void launch_begin(struct dealer *c, struct deal *deal, uint32_t number,
@@ -66,7 +66,7 @@ static void launch_begin(struct dealer *c, struct deal *deal, uint32_t number,
     memcpy(&packet, command_launch_packet(dealer_host_payload(c)), sizeof packet);
     if (aql_meets(&packet))
         wave_sync_begin_launch(&c->sync.sync, aql_all_groups(&packet));
-    deal->launch = true;
+    deal->is_launch = true;
     deal->kernel = m->launch.kernel;
     deal->record = launch_record_begin(&c->io.base, dealer_program(c), m->launch.kernel, &packet);
     kernel_shares_open(deal->record);
@@ -121,22 +121,22 @@ static void send_to_die(const struct dealer *c, uint32_t die, uint16_t tag, cons
 static bool deal_out(struct dealer *c, const struct command_request *m)
 {
     uint32_t number = 0;
-    if (!dies_can_take(c))
+    if (!can_deal(c))
         return false;
-    while (deal_at(c, number)->used)
+    while (deal_at(c, number)->is_used)
         number++;
     struct deal *deal = deal_at(c, number);
     *deal = (struct deal){.begin = dealer_now(c),
                           .host_tag = m->tag,
                           .awaited = (uint16_t)dealer_die_count(c),
-                          .used = true};
-    c->used++;
+                          .is_used = true};
+    c->used_deals++;
     if (message_kind(m) == COMMAND_LAUNCH)
         launch_begin(c, deal, number, m);
     for (uint32_t i = 0; i < dealer_die_count(c); i++)
         send_to_die(c, i, (uint16_t)number, deal, m);
-    c->io.stats.kernels += deal->launch;
-    c->io.stats.broadcasts += !deal->launch;
+    c->io.stats.kernels += deal->is_launch;
+    c->io.stats.broadcasts += !deal->is_launch;
     return true;
 }
 
@@ -174,11 +174,11 @@ static bool host_receive(struct dealer *c)
 
 /* ---- to the host ---- */
 
-static void sync_take(struct dealer *c, uint32_t die, const struct command_reply *m)
+static void sync_receive(struct dealer *c, uint32_t die, const struct command_reply *m)
 {
     const struct isa_sync request = {(uint8_t)m->sync.operation, (uint8_t)m->sync.resource,
                                      m->sync.value};
-    wave_sync_unit_take(&c->sync, &request, die << WAVE_SYNC_DIE_SHIFT | m->sync.wavefront);
+    wave_sync_unit_accept(&c->sync, &request, die << WAVE_SYNC_DIE_SHIFT | m->sync.wavefront);
 }
 
 /* Lets wavefronts continue that the global wave sync has released. */
@@ -203,7 +203,7 @@ static bool dies_receive(struct dealer *c)
     for (uint32_t i = 0; i < dealer_die_count(c); i++) {
         while ((m = dealer_die_peek_reply(c, i))) {
             if (message_kind(m) == COMMAND_SYNC)
-                sync_take(c, i, m);
+                sync_receive(c, i, m);
             else
                 c->finished += !--deal_at(c, m->tag)->awaited;
             dealer_die_pop_reply(c, i);
@@ -216,14 +216,14 @@ static bool dies_receive(struct dealer *c)
 static void deal_end(struct dealer *c, uint32_t number)
 {
     struct deal *deal = deal_at(c, number);
-    if (deal->launch) {
+    if (deal->is_launch) {
         kernel_shares_close(deal->record, deal->begin, dealer_now(c));
         kernel_end(&c->io.base, deal->record);
         timeline_end(&c->io.base, number, program_kernel_name(dealer_program(c), deal->kernel));
     }
     dealer_host_reply_done(c, deal->host_tag);
-    deal->used = false;
-    c->used--;
+    deal->is_used = false;
+    c->used_deals--;
     c->finished--;
 }
 
@@ -239,7 +239,7 @@ static bool answer_driver(struct dealer *c)
         sent = true;
     }
     for (uint32_t i = 0; c->finished && dealer_host_can_reply(c); i++) {
-        if (!deal_at(c, i)->used || deal_at(c, i)->awaited)
+        if (!deal_at(c, i)->is_used || deal_at(c, i)->awaited)
             continue;
         deal_end(c, i);
         sent = true;
@@ -259,15 +259,15 @@ static bool dealer_tick(struct dealer *c)
 static unsigned dealer_outstanding(const struct dealer *c, struct hang_report *report)
 {
     if (!report)
-        return c->used;
+        return c->used_deals;
     for (uint32_t i = 0; i < dealer_params(c)->commands; i++) {
         const struct deal *deal = deal_at(c, i);
-        if (deal->used && deal->launch)
+        if (deal->is_used && deal->is_launch)
             hang_note(report, "kernel '%s' runs on %u dies",
                       program_kernel_name(dealer_program(c), deal->kernel), deal->awaited);
-        else if (deal->used)
+        else if (deal->is_used)
             hang_note(report, "%u dies have not answered a command", deal->awaited);
     }
     wave_sync_unit_report(&c->sync, report);
-    return c->used;
+    return c->used_deals;
 }

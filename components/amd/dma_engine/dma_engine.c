@@ -22,7 +22,7 @@
 
 static void find_lanes(struct dma_engine *c)
 {
-    struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes);
+    struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes_at);
     lanes[0] = (struct dma_lane){.request = c->io.mem_request, .reply = c->io.mem_reply};
     for (uint32_t i = 1; i < lane_count(c); i++) {
         uint32_t pair = 2 * (c->io.lane_first + i - 1);
@@ -33,15 +33,15 @@ static void find_lanes(struct dma_engine *c)
 static void dma_engine_init(struct dma_engine *c)
 {
     uint32_t lines = dma_engine_params(c)->lines;
-    c->commands = arena_allocate(command_count(c) * sizeof(struct dma_command));
-    c->data = arena_allocate(command_count(c) * DMA_COMMAND_BYTES);
-    c->pieces = arena_allocate(lines * sizeof(struct dma_piece));
-    c->target_lines = arena_allocate((size_t)lines * DMA_LONGEST);
+    c->commands_at = arena_allocate(command_count(c) * sizeof(struct dma_command));
+    c->data_at = arena_allocate(command_count(c) * DMA_COMMAND_BYTES);
+    c->pieces_at = arena_allocate(lines * sizeof(struct dma_piece));
+    c->target_lines_at = arena_allocate((size_t)lines * DMA_LONGEST);
     index_pool_init(&c->free_pieces, lines);
-    c->order = arena_allocate(command_count(c) * sizeof(uint32_t));
-    c->used_bits = arena_allocate(command_words(c) * sizeof(uint64_t));
-    c->complete_bits = arena_allocate(command_words(c) * sizeof(uint64_t));
-    c->lanes = arena_allocate(lane_count(c) * sizeof(struct dma_lane));
+    c->order_at = arena_allocate(command_count(c) * sizeof(uint32_t));
+    c->used_bits_at = arena_allocate(command_words(c) * sizeof(uint64_t));
+    c->complete_bits_at = arena_allocate(command_words(c) * sizeof(uint64_t));
+    c->lanes_at = arena_allocate(lane_count(c) * sizeof(struct dma_lane));
     c->first_read = DMA_NONE;
     c->last_read = DMA_NONE;
     find_lanes(c);
@@ -116,7 +116,7 @@ static bool parse(const struct dma_engine *c, const struct command_request *m,
  * At least one is free. */
 static uint32_t slot_for(const struct dma_engine *c, const struct dma_command *command)
 {
-    const uint64_t *used = command_bits(c->used_bits);
+    const uint64_t *used = command_bits(c->used_bits_at);
     uint32_t slot = DMA_NONE;
     for (uint32_t w = 0; w < command_words(c); w++) {
         for (uint64_t bits = used[w]; bits; bits &= bits - 1)
@@ -131,11 +131,11 @@ static uint32_t slot_for(const struct dma_engine *c, const struct dma_command *c
 /* All its bytes have been moved. */
 static void complete(struct dma_engine *c, uint32_t command)
 {
-    command_bits(c->complete_bits)[command / 64] |= bit_of(command);
+    command_bits(c->complete_bits_at)[command / 64] |= bit_of(command);
     c->complete_count++;
 }
 
-static bool take_commands(struct dma_engine *c)
+static bool accept_commands(struct dma_engine *c)
 {
     bool progress = false;
     const struct command_request *m;
@@ -150,7 +150,7 @@ static bool take_commands(struct dma_engine *c)
                    command.size);
         dma_engine_command_pop(c);
         *order_at(c, c->oldest + c->unissued++) = slot;
-        command_bits(c->used_bits)[slot / 64] |= bit_of(slot);
+        command_bits(c->used_bits_at)[slot / 64] |= bit_of(slot);
         c->used_count++;
         if (command.size == 0)
             complete(c, slot);
@@ -164,7 +164,7 @@ static bool take_commands(struct dma_engine *c)
 /* The ring of a lane with room for a request, or NULL. */
 static struct ring *lane_find(struct dma_engine *c)
 {
-    const struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes);
+    const struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes_at);
     uint64_t limit = c->io.base.limit;
     uint32_t lane = c->next_lane;
     for (uint32_t i = 0; i < lane_count(c); i++) {
@@ -215,7 +215,7 @@ static uint8_t *put_write(struct dma_engine *c, const struct ring *lane, uint32_
     m->write.scope = SCOPE_WAVEFRONT;
     mem_mask_store(mem_write_mask(payload, dma_line(c)),
                    mem_mask_range(first, p->bytes, dma_line(c)), dma_line(c));
-    p->writing = true;
+    p->is_writing = true;
     c->io.stats.bytes_written += p->bytes;
     return mem_write_data(payload, dma_line(c)) + first;
 }
@@ -272,7 +272,7 @@ static uint32_t cut_piece(struct dma_engine *c, uint32_t i)
     p->offset = command->issued;
     p->bytes = bytes;
     p->next = DMA_NONE;
-    p->writing = false;
+    p->is_writing = false;
     command->issued += bytes;
     return number;
 }
@@ -372,11 +372,11 @@ static void keep_bytes(struct dma_engine *c, uint16_t number, const uint8_t *byt
 }
 
 /* The line of a piece is there, or its bytes are written. */
-static void take_answer(struct dma_engine *c, uint16_t number, void *payload)
+static void receive_answer(struct dma_engine *c, uint16_t number, void *payload)
 {
     const struct dma_piece *p = piece_at(c, number);
     struct dma_command *command = command_at(c, p->command);
-    if (reads_source(command) && !p->writing) {
+    if (reads_source(command) && !p->is_writing) {
         const uint8_t *bytes = mem_data_data(payload, dma_line(c));
         bytes += (command->source + p->offset) % dma_line(c);
         if (command->kind == COMMAND_COPY) {
@@ -392,9 +392,9 @@ static void take_answer(struct dma_engine *c, uint16_t number, void *payload)
 }
 
 /* Bits of incoming rings: that of commands, then those of the lanes in order. */
-static bool take_answers(struct dma_engine *c)
+static bool receive_answers(struct dma_engine *c)
 {
-    const struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes);
+    const struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes_at);
     uint64_t limit = c->io.base.limit;
     bool progress = false;
     for (uint32_t w = 0; w <= lane_count(c) / 64; w++) {
@@ -404,7 +404,7 @@ static bool take_answers(struct dma_engine *c)
             struct ring *r = ring_placed(lanes[lane].reply);
             const struct message *m;
             while ((m = ring_oldest(r, limit))) {
-                take_answer(c, m->tag, ring_payload(r->head));
+                receive_answer(c, m->tag, ring_payload(r->head));
                 progress = true;
                 if (!ring_drop(r, limit))
                     break;
@@ -423,8 +423,8 @@ static void finish_command(struct dma_engine *c, uint32_t i)
                command_bytes(c, i), command->size);
     else
         dma_engine_command_reply_done(c, command->tag);
-    command_bits(c->used_bits)[i / 64] &= ~bit_of(i);
-    command_bits(c->complete_bits)[i / 64] &= ~bit_of(i);
+    command_bits(c->used_bits_at)[i / 64] &= ~bit_of(i);
+    command_bits(c->complete_bits_at)[i / 64] &= ~bit_of(i);
     c->used_count--;
     c->complete_count--;
     c->io.stats.commands_done++;
@@ -436,7 +436,7 @@ static bool finish_commands(struct dma_engine *c)
     if (!c->complete_count)
         return false;
     for (uint32_t w = 0; w < command_words(c); w++) {
-        for (uint64_t bits = command_bits(c->complete_bits)[w]; bits; bits &= bits - 1) {
+        for (uint64_t bits = command_bits(c->complete_bits_at)[w]; bits; bits &= bits - 1) {
             if (!dma_engine_command_can_reply(c))
                 return progress;
             finish_command(c, w * 64 + (uint32_t)__builtin_ctzll(bits));
@@ -448,9 +448,9 @@ static bool finish_commands(struct dma_engine *c)
 
 static bool dma_engine_tick(struct dma_engine *c)
 {
-    bool progress = take_answers(c);
+    bool progress = receive_answers(c);
     progress |= finish_commands(c);
-    progress |= take_commands(c);
+    progress |= accept_commands(c);
     return send_requests(c) || progress;
 }
 
@@ -458,7 +458,7 @@ static unsigned dma_engine_outstanding(const struct dma_engine *c, struct hang_r
 {
     if (report)
         for (uint32_t i = 0; i < command_count(c); i++)
-            if (command_bits(c->used_bits)[i / 64] & bit_of(i))
+            if (command_bits(c->used_bits_at)[i / 64] & bit_of(i))
                 hang_note(report, "a command of %u bytes is %u bytes done", command_at(c, i)->size,
                           command_at(c, i)->bytes_done);
     return c->used_count;

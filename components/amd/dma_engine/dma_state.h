@@ -29,7 +29,7 @@ struct dma_piece {
     uint32_t offset; /* in the command */
     uint32_t bytes;
     uint32_t next; /* list of pieces whose bytes have been read and wait to be written */
-    bool writing;
+    bool is_writing;
 };
 
 struct dma_lane {
@@ -38,16 +38,17 @@ struct dma_lane {
 
 struct dma_engine {
     struct dma_engine_io io;
-    uint32_t commands; /* arena offsets */
-    uint32_t data;     /* DMA_COMMAND_BYTES by command: bytes to be written, or those read */
-    uint32_t pieces;
-    uint32_t target_lines; /* DMA_LONGEST by piece of a copy: bytes at their places in the line */
-    uint32_t lanes;
-    uint32_t used_bits;     /* bitmap of commands that have a slot */
-    uint32_t complete_bits; /* bitmap of those that are done and not answered yet */
+    uint32_t commands_at; /* struct dma_command[commands] */
+    uint32_t data_at;     /* uint8_t[commands][DMA_COMMAND_BYTES]: to be written, or read */
+    uint32_t pieces_at;   /* struct dma_piece[lines] */
+    /* uint8_t[lines][DMA_LONGEST]: the bytes of a piece of a copy, at their places in the line. */
+    uint32_t target_lines_at;
+    uint32_t lanes_at;         /* struct dma_lane[lanes] */
+    uint32_t used_bits_at;     /* bitmap of commands that have a slot */
+    uint32_t complete_bits_at; /* bitmap of commands that are done and not answered yet */
     struct index_pool free_pieces;
     uint32_t first_read, last_read; /* pieces to write */
-    uint32_t order;                 /* commands with bytes left to cut, a ring by age */
+    uint32_t order_at; /* uint32_t[commands]: those with bytes left to cut, a ring by age */
     uint32_t oldest, unissued;
     uint32_t next_lane; /* lane that is asked first */
     uint32_t used_count, complete_count;
@@ -60,28 +61,28 @@ static inline unsigned dma_line(const struct dma_engine *c)
 
 static inline struct dma_command *command_at(const struct dma_engine *c, uint32_t i)
 {
-    return arena_at(struct dma_command, c->commands) + i;
+    return arena_at(struct dma_command, c->commands_at) + i;
 }
 
 static inline uint8_t *command_bytes(const struct dma_engine *c, uint32_t i)
 {
-    return arena_at(uint8_t, c->data) + (size_t)i * DMA_COMMAND_BYTES;
+    return arena_at(uint8_t, c->data_at) + (size_t)i * DMA_COMMAND_BYTES;
 }
 
 static inline struct dma_piece *piece_at(const struct dma_engine *c, uint32_t i)
 {
-    return arena_at(struct dma_piece, c->pieces) + i;
+    return arena_at(struct dma_piece, c->pieces_at) + i;
 }
 
 /* The bytes kept with a piece of a copy. */
 static inline uint8_t *target_line_at(const struct dma_engine *c, uint32_t i)
 {
-    return arena_at(uint8_t, c->target_lines) + (size_t)i * DMA_LONGEST;
+    return arena_at(uint8_t, c->target_lines_at) + (size_t)i * DMA_LONGEST;
 }
 
 static inline uint32_t *order_at(const struct dma_engine *c, uint32_t i)
 {
-    return arena_at(uint32_t, c->order) + i % dma_engine_params(c)->commands;
+    return arena_at(uint32_t, c->order_at) + i % dma_engine_params(c)->commands;
 }
 
 static inline uint32_t command_count(const struct dma_engine *c)
@@ -100,9 +101,9 @@ static inline uint32_t command_words(const struct dma_engine *c)
     return divide_up(command_count(c), 64);
 }
 
-static inline uint64_t *command_bits(uint32_t bitmap)
+static inline uint64_t *command_bits(uint32_t bitmap_at)
 {
-    return arena_at(uint64_t, bitmap);
+    return arena_at(uint64_t, bitmap_at);
 }
 
 static inline uint64_t bit_of(uint32_t command)

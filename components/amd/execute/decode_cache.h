@@ -29,7 +29,7 @@ struct decoded {
     uint8_t kind;     /* enum cu_kind */
     uint8_t issued;   /* enum work_cycles_kind that its turn counts for */
     uint8_t nops;     /* s_nop: turns after the first */
-    uint32_t checked; /* the user's: version of the code for which it was last seen to hold */
+    uint32_t version; /* for the owner: version of the code when it was last seen to hold */
     struct isa_inst inst;
 };
 

@@ -13,39 +13,39 @@ struct wave_sync_entry {
     uint32_t wavefront;
 };
 
-static struct wave_sync_entry *waiting_at(const struct wave_sync_unit *u, uint32_t number)
+static struct wave_sync_entry *entry_at(const struct wave_sync_unit *u, uint32_t number)
 {
-    return arena_at(struct wave_sync_entry, u->waiting) + number;
+    return arena_at(struct wave_sync_entry, u->entries_at) + number;
 }
 
 void wave_sync_unit_init(struct wave_sync_unit *u, uint32_t capacity)
 {
     *u = (struct wave_sync_unit){.capacity = capacity};
-    u->waiting = arena_allocate((size_t)capacity * sizeof(struct wave_sync_entry));
-    u->answers = arena_allocate((size_t)capacity * sizeof(uint32_t));
+    u->entries_at = arena_allocate((size_t)capacity * sizeof(struct wave_sync_entry));
+    u->answers_at = arena_allocate((size_t)capacity * sizeof(uint32_t));
 }
 
 static void answer_wavefront(struct wave_sync_unit *u, uint32_t wavefront)
 {
     uint32_t place = (u->answer_head + u->answer_count++) % u->capacity;
-    arena_at(uint32_t, u->answers)[place] = wavefront;
+    arena_at(uint32_t, u->answers_at)[place] = wavefront;
 }
 
 static void answer_released(struct wave_sync_unit *u)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < u->waiting_count; i++) {
-        const struct wave_sync_entry *e = waiting_at(u, i);
+        const struct wave_sync_entry *e = entry_at(u, i);
         if (wave_sync_is_over(&u->sync, &e->wait))
             answer_wavefront(u, e->wavefront);
         else
-            *waiting_at(u, kept++) = *e;
+            *entry_at(u, kept++) = *e;
     }
     u->waiting_count = kept;
 }
 
-void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *request,
-                         uint32_t wavefront)
+void wave_sync_unit_accept(struct wave_sync_unit *u, const struct isa_sync *request,
+                           uint32_t wavefront)
 {
     const struct wave_sync_resource *r = &u->sync.resource[request->resource];
     uint64_t released = r->releases + r->served;
@@ -56,7 +56,7 @@ void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *reques
     if (r->releases + r->served != released)
         answer_released(u);
     if (waits)
-        *waiting_at(u, u->waiting_count++) = (struct wave_sync_entry){wait, wavefront};
+        *entry_at(u, u->waiting_count++) = (struct wave_sync_entry){wait, wavefront};
     else
         answer_wavefront(u, wavefront);
 }
@@ -64,7 +64,7 @@ void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *reques
 bool wave_sync_unit_next(const struct wave_sync_unit *u, uint32_t *wavefront)
 {
     if (u->answer_count)
-        *wavefront = arena_at(uint32_t, u->answers)[u->answer_head];
+        *wavefront = arena_at(uint32_t, u->answers_at)[u->answer_head];
     return u->answer_count != 0;
 }
 
@@ -78,7 +78,7 @@ void wave_sync_unit_report(const struct wave_sync_unit *u, struct hang_report *r
 {
     uint32_t at[ISA_SYNC_RESOURCES][2] = {{0}};
     for (uint32_t i = 0; i < u->waiting_count; i++) {
-        const struct wave_sync_wait *w = &waiting_at(u, i)->wait;
+        const struct wave_sync_wait *w = &entry_at(u, i)->wait;
         at[w->resource][w->barrier]++;
     }
     for (uint32_t i = 0; i < ISA_SYNC_RESOURCES; i++) {

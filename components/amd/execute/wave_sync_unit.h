@@ -11,8 +11,8 @@ struct hang_report;
  * wavefronts became free to continue. */
 struct wave_sync_unit {
     struct wave_sync sync;
-    uint32_t waiting; /* arena: struct wave_sync_entry[capacity] */
-    uint32_t answers; /* arena: uint32_t[capacity], a ring of wavefronts */
+    uint32_t entries_at; /* struct wave_sync_entry[capacity] */
+    uint32_t answers_at; /* uint32_t[capacity], a ring of wavefronts */
     uint32_t capacity;
     uint32_t waiting_count, answer_head, answer_count;
 };
@@ -23,8 +23,8 @@ enum { WAVE_SYNC_CU_SHIFT = 12, WAVE_SYNC_DIE_SHIFT = 24 };
 /* For at most `capacity` wavefronts at a time. */
 void wave_sync_unit_init(struct wave_sync_unit *u, uint32_t capacity);
 
-void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *request,
-                         uint32_t wavefront);
+void wave_sync_unit_accept(struct wave_sync_unit *u, const struct isa_sync *request,
+                           uint32_t wavefront);
 
 /* The next one that is to be answered; pop it when it has been. */
 bool wave_sync_unit_next(const struct wave_sync_unit *u, uint32_t *wavefront);

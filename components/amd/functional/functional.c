@@ -33,10 +33,10 @@ static uint64_t patience; /* instructions of a resident work-group; 0: the progr
 
 static void slot_open(uint32_t slot)
 {
-    functional.slot_memory[slot] = arena_allocate(sizeof(struct group));
+    functional.groups_at[slot] = arena_allocate(sizeof(struct group));
     struct group *g = functional_group_at(slot);
     size_t registers = (size_t)WORK_MAX_WAVEFRONTS * KERNEL_VGPRS_MAX * ISA_LANES;
-    g->vgprs = arena_allocate(registers * sizeof(uint32_t));
+    g->vgprs_at = arena_allocate(registers * sizeof(uint32_t));
 }
 
 /* Gives the work-group the LDS that most compute units have, or more if the kernel needs it. */
@@ -49,13 +49,13 @@ static void group_fit_lds(struct group *g, uint32_t bytes)
     if (bytes + LDS_BEHIND <= g->lds_capacity)
         return;
     g->lds_capacity = bytes <= LDS_USUAL ? LDS_USUAL + LDS_BEHIND : 2 * bytes;
-    g->lds = arena_allocate(g->lds_capacity);
+    g->lds_at = arena_allocate(g->lds_capacity);
 }
 
 /* The work-group of a slot, with room for the launch's registers and LDS. */
 struct group *functional_slot_group(const struct run *r, uint32_t slot)
 {
-    if (!functional.slot_memory[slot])
+    if (!functional.groups_at[slot])
         slot_open(slot);
     struct group *g = functional_group_at(slot);
     group_fit_lds(g, r->common.lds_bytes);
@@ -75,7 +75,7 @@ void functional_group_start(struct run *r, uint32_t slot)
     g->waves = g->placement.wavefronts;
     g->ended = g->at_barrier = 0;
     for (uint32_t i = 0; i < g->waves; i++) {
-        g->wave[i].vgpr = g->vgprs + i * (r->stored * (ISA_LANES * 4 / ARENA_UNIT));
+        g->wave[i].vgprs_at = g->vgprs_at + i * (r->stored * (ISA_LANES * 4 / ARENA_UNIT));
         struct isa_context context = functional_context(r, g, &g->wave[i]);
         wavefront_start(r->launch->target, &g->wave[i].scalars, context.vgpr, &g->placement, g->id,
                         i);
@@ -155,7 +155,7 @@ static bool run_round(struct run *r)
     bool ended = remaining < r->live_count;
     r->live_count = remaining;
     if (ended)
-        functional_note_progress(r);
+        functional_count_progress(r);
     return true;
 }
 
@@ -167,7 +167,7 @@ static void begin_groups(struct run *r)
         uint32_t slot = functional.free_slots[r->first + --r->free_count];
         functional_group_start(r, slot);
         functional.live_groups[r->first + r->live_count++] = slot;
-        functional_note_progress(r);
+        functional_count_progress(r);
     }
 }
 
@@ -251,7 +251,7 @@ void functional_worker_begin(struct worker *k, const struct functional_launch *l
 
 /* Begins a turn of the launch: other launches may have changed memory and page tables since its
  * last turn. */
-void functional_take_turn(struct run *r)
+void functional_begin_turn(struct run *r)
 {
     const struct functional_launch *launch = r->launch;
     set_limit(r);
@@ -272,7 +272,7 @@ static bool end_turn(struct run *r)
 
 static void run_on(struct run *r)
 {
-    functional_note_progress(r);
+    functional_count_progress(r);
     functional_begin_watch(r);
     touch_turn(&r->touch);
     while (r->remaining || r->live_count) {
@@ -302,7 +302,7 @@ static void run_on(struct run *r)
     functional.yields = functional.run_used[r - functional.runs] ? functional.yields : 0;
     touch_pause(&r->touch);
     r->result.instructions = r->instructions;
-    functional_take_counts(r);
+    functional_collect_counts(r);
 }
 
 void functional_run(const struct functional_launch *launch, struct functional_result *result)
@@ -333,7 +333,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     work_nth_group(r->groups, launch->first_group, r->next_id);
     if (launch->groups)
         r->remaining = launch->groups;
-    functional_take_turn(r);
+    functional_begin_turn(r);
     preload(r);
     for (uint32_t i = 0; i < slots; i++)
         functional.free_slots[first + i] = first + slots - 1 - i;
@@ -343,7 +343,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
         wave_sync_begin_launch(&functional.syncs[launch->gpu], aql_all_groups(&r->packet));
     if (!functional_run_shared(r))
         run_on(r);
-    functional_note_length(launch, r->instructions);
+    functional_record_length(launch, r->instructions);
     *result = r->result;
 }
 
@@ -356,7 +356,7 @@ void functional_resume(uint32_t number, uint64_t before, enum functional_others 
     r->own_launch.before = before - r->instructions;
     r->own_launch.others = others;
     r->result.end = FUNCTIONAL_DONE;
-    functional_take_turn(r);
+    functional_begin_turn(r);
     run_on(r);
     *result = r->result;
 }

@@ -99,7 +99,7 @@ static bool share_end(struct run *r, uint32_t threads)
     for (uint32_t i = 0; i < threads; i++) {
         struct worker *k = functional.workers[i];
         const struct run *mine = &k->run;
-        functional_take_counts(mine);
+        functional_collect_counts(mine);
         k->view.footprint = NULL;
         if (independent && r->launch->executed)
             sampler_work_add(r->launch->executed, &k->executed);
@@ -134,7 +134,7 @@ bool functional_run_shared(struct run *r)
     thread_team_run(share_run, threads);
     h->has_dependence = !share_end(r, threads);
     if (h->has_dependence) {
-        functional_take_turn(r);
+        functional_begin_turn(r);
         return false;
     }
     functional.yields = 0;
@@ -144,7 +144,7 @@ bool functional_run_shared(struct run *r)
     return true;
 }
 
-void functional_note_length(const struct functional_launch *launch, uint64_t instructions)
+void functional_record_length(const struct functional_launch *launch, uint64_t instructions)
 {
     habit_of(launch)->instructions = instructions;
 }

@@ -24,7 +24,7 @@ struct wave {
     struct isa_wave scalars;
     enum wave_state state;
     struct wave_sync_wait sync; /* WAVE_AT_SYNC */
-    uint32_t vgpr;              /* arena: uint32_t[stored][64] */
+    uint32_t vgprs_at;          /* uint32_t[stored][64] */
     uint32_t block;             /* profiles: bucket of the present basic block */
     uint64_t next_block_pc;     /* profiles: the pc at which that block continues */
     uint64_t instructions;
@@ -38,8 +38,8 @@ struct group {
     uint32_t slot;
     uint32_t unit; /* touches: the compute unit whose part it takes */
     uint32_t waves, ended, at_barrier;
-    uint32_t vgprs; /* arena: uint32_t[waves][stored][64], with room for the most */
-    uint32_t lds;   /* arena: uint8_t[lds_capacity] */
+    uint32_t vgprs_at; /* uint32_t[waves][stored][64], with room for the most */
+    uint32_t lds_at;   /* uint8_t[lds_capacity] */
     uint32_t lds_capacity;
     struct wave wave[WORK_MAX_WAVEFRONTS];
 };
@@ -91,8 +91,7 @@ struct run {
     uint64_t patient_to;    /* the limit after the end of the program; 0: none */
     bool is_observed;       /* each instruction is counted, recorded or watched */
     struct livelock_watch watch;
-    uint32_t
-        settled_lap; /* the lap in which the launch repeated itself before it yielded; 0: none */
+    uint32_t repeated_lap; /* lap in which it repeated itself before it yielded; 0: none */
     struct touch_launch touch;
 };
 
@@ -111,7 +110,7 @@ struct worker {
 /* Kept from launch to launch. */
 struct functional_state {
     struct worker *workers[FOOTPRINT_THREADS]; /* NULL: not needed yet */
-    uint32_t slot_memory[FUNCTIONAL_SLOTS];    /* arena: struct group, 0: not made yet */
+    uint32_t groups_at[FUNCTIONAL_SLOTS];      /* struct group; 0: not made yet */
     uint32_t live_groups[FUNCTIONAL_SLOTS];    /* slots of a launch, oldest first */
     uint32_t free_slots[FUNCTIONAL_SLOTS];
     struct run runs[FUNCTIONAL_LAUNCHES];
@@ -124,10 +123,10 @@ extern struct functional_state functional __attribute__((visibility("hidden")));
 
 static inline struct group *functional_group_at(uint32_t slot)
 {
-    return arena_at(struct group, functional.slot_memory[slot]);
+    return arena_at(struct group, functional.groups_at[slot]);
 }
 
-static inline void functional_note_progress(struct run *r)
+static inline void functional_count_progress(struct run *r)
 {
     r->idle_turns = 0;
     r->turn_end = r->instructions + (uint64_t)FUNCTIONAL_SLICE * r->live_count;
@@ -140,14 +139,14 @@ void functional_fault(struct run *r, const struct group *g, const struct wave *w
 struct isa_context functional_context(const struct run *r, const struct group *g,
                                       const struct wave *w);
 /* Counts of instructions go to the launch, for its vector of sampling. */
-void functional_take_counts(const struct run *r);
+void functional_collect_counts(const struct run *r);
 
 /* functional.c */
 struct worker *functional_worker(uint32_t thread);
 void functional_worker_begin(struct worker *k, const struct functional_launch *launch);
 /* Begins a turn of the launch: other launches may have changed memory and page tables since its
  * last turn. */
-void functional_take_turn(struct run *r);
+void functional_begin_turn(struct run *r);
 /* The work-group of a slot, with room for the launch's registers and LDS. */
 struct group *functional_slot_group(const struct run *r, uint32_t slot);
 /* Begins the next work-group. `slot` numbers its area of private memory, too. */
@@ -169,6 +168,6 @@ enum functional_end functional_yield(struct run *r);
 /* functional_share.c: shares the work-groups among threads. False: nothing has been done. */
 bool functional_run_shared(struct run *r);
 /* A launch has ended, after so many instructions. */
-void functional_note_length(const struct functional_launch *launch, uint64_t instructions);
+void functional_record_length(const struct functional_launch *launch, uint64_t instructions);
 
 #endif

@@ -62,17 +62,17 @@ static uint16_t registers_split(const struct run *r)
     return (uint16_t)(r->stored / 4 << 8 | r->common.accum_offset / 4);
 }
 
-static void take_count(const struct run *r, struct step *s)
+static void collect_count(const struct run *r, struct step *s)
 {
     r->launch->executed->vector[sampler_bucket(s->address - r->launch->entry)] += s->count;
     s->count = 0;
 }
 
-void functional_take_counts(const struct run *r)
+void functional_collect_counts(const struct run *r)
 {
     struct worker *k = r->worker;
     for (uint32_t i = 0; i < k->counted_count; i++)
-        take_count(r, &k->steps[k->counted_steps[i]]);
+        collect_count(r, &k->steps[k->counted_steps[i]]);
     k->counted_count = 0;
 }
 
@@ -82,7 +82,7 @@ static void begin_counting(const struct run *r, struct step *s)
 {
     struct worker *k = r->worker;
     if (s->launch == functional.launches)
-        take_count(r, s);
+        collect_count(r, s);
     else if (k->counted_count < DECODE_ENTRIES)
         k->counted_steps[k->counted_count++] = (uint32_t)(s - k->steps);
     s->count = 0;
@@ -175,7 +175,7 @@ static OUT_OF_LINE bool stopped(struct run *r, const struct group *g, struct wav
 
 /* The value that an atomic returns may decide what a wavefront executes: if work-groups went one
  * after the other, the longest would be longer than in a launch that is simulated. */
-static void note_atomic(struct run *r, const struct isa_inst *inst)
+static void prepare_atomic(struct run *r, const struct isa_inst *inst)
 {
     isa_workspace_plain(&r->worker->workspace);
     if (r->launch->executed && (inst->flags & ISA_RETURNS))
@@ -191,7 +191,7 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     const char *wrong;
     context->time = r->launch->before + r->instructions;
     if (inst->flags & ISA_IS_ATOMIC)
-        note_atomic(r, inst);
+        prepare_atomic(r, inst);
     if (is_vector)
         wrong =
             r->access->vector(&r->worker->view, context, &w->scalars, &s->ready, &s->hint, &lane);
@@ -206,10 +206,10 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
 struct isa_context functional_context(const struct run *r, const struct group *g,
                                       const struct wave *w)
 {
-    struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
+    struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgprs_at),
                                   .vgpr_count = g->placement.accum_offset,
                                   .agpr_count = r->stored - g->placement.accum_offset,
-                                  .lds = arena_at(uint8_t, g->lds),
+                                  .lds = arena_at(uint8_t, g->lds_at),
                                   .lds_size = g->placement.lds_bytes};
     wavefront_set_apertures(r->launch->target, g->placement.scratch, &context);
     return context;
@@ -228,7 +228,7 @@ static OUT_OF_LINE bool come_to_sync(struct run *r, const struct group *g, struc
     if (!isa_sync(&context, &w->scalars, inst, &sync))
         return true;
     if (!wave_sync_do(&functional.syncs[r->launch->gpu], &sync, &w->sync)) {
-        functional_note_progress(r);
+        functional_count_progress(r);
         return true;
     }
     w->state = WAVE_AT_SYNC;

@@ -56,7 +56,7 @@ static bool wavefronts_repeat(struct run *r)
             if (w->state == WAVE_RUNS)
                 all_repeat &= livelock_state(
                     &w->livelock,
-                    livelock_watch_state(&w->scalars, arena_at(uint32_t, w->vgpr), r->stored));
+                    livelock_watch_state(&w->scalars, arena_at(uint32_t, w->vgprs_at), r->stored));
         }
     }
     return all_repeat && any_runs;
@@ -97,19 +97,19 @@ bool functional_is_stuck(struct run *r)
     const struct functional_launch *launch = r->launch;
     if (!r->watch.on || (r->remaining && r->free_count) || !r->live_count || !wavefronts_repeat(r))
         return false;
-    r->settled_lap = livelock_lap();
+    r->repeated_lap = livelock_lap();
     return !launch->others && launch->is_alone && launch->is_alone();
 }
 
 /* The end of a turn in which the launch only waited. */
 enum functional_end functional_yield(struct run *r)
 {
-    bool all_settled = r->watch.on;
+    bool all_repeat = r->watch.on;
     functional.yields++;
-    for (uint32_t i = 0; all_settled && i < FUNCTIONAL_LAUNCHES; i++)
-        all_settled = &functional.runs[i] == r || !functional.run_used[i]
-                      || functional.runs[i].settled_lap == livelock_lap();
-    if (!all_settled || r->settled_lap != livelock_lap() || !r->launch->is_alone
+    for (uint32_t i = 0; all_repeat && i < FUNCTIONAL_LAUNCHES; i++)
+        all_repeat = &functional.runs[i] == r || !functional.run_used[i]
+                     || functional.runs[i].repeated_lap == livelock_lap();
+    if (!all_repeat || r->repeated_lap != livelock_lap() || !r->launch->is_alone
         || !r->launch->is_alone())
         return FUNCTIONAL_YIELDED;
     functional_deadlock(r);

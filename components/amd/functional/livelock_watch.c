@@ -26,7 +26,7 @@ void livelock_watch_begin_turn(const struct isa_context *context)
         memcpy(lds, context->lds, context->lds_size);
 }
 
-static void settle_lds(const struct isa_context *context)
+static void check_lds(const struct isa_context *context)
 {
     if (context->lds_size > LDS_KEPT) {
         livelock_change();
@@ -58,7 +58,7 @@ void livelock_watch_end_turn(struct host_view *view, const struct isa_context *c
         livelock_store(stored_scalar.address, bytes, size);
     }
     if (stores_lds)
-        settle_lds(context);
+        check_lds(context);
     stored.mask = 0;
     stores_scalar = stores_lds = false;
 }

@@ -71,7 +71,7 @@ uint32_t touch_next_unit(void)
     return unit;
 }
 
-static void note_line(const struct warm_access *a)
+static void profile_line(const struct warm_access *a)
 {
     struct functional_profile *profile = launch_in_turn->profile;
     uint32_t *mark = &marks[(a->physical - memory.first) / WARM_LINE];
@@ -111,7 +111,7 @@ static inline void touch_with(const struct host_view *t, enum warm_port port,
                               const struct warm_access *access)
 {
     if (launch_in_turn->profile)
-        note_line(access);
+        profile_line(access);
     if (launch_in_turn->unit_count)
         warm_touch(t->unit, port, access);
 }

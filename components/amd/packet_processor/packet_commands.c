@@ -36,7 +36,7 @@ static bool send_read(struct packet_processor *c, struct packet *p, uint32_t num
     if (!packet_processor_cp_can_send(c))
         return false;
     packet_processor_cp_send_read(c, (uint16_t)(PACKET_TAG | number), physical, bytes);
-    p->under_way = 1;
+    p->is_under_way = true;
     return true;
 }
 
@@ -53,7 +53,7 @@ static bool send_write(struct packet_processor *c, struct packet *p, uint32_t nu
     void *payload =
         packet_processor_cp_send_write(c, (uint16_t)(PACKET_TAG | number), physical, bytes);
     memcpy(command_write_data(payload), from, bytes);
-    p->under_way = 1;
+    p->is_under_way = true;
     return true;
 }
 
@@ -68,7 +68,7 @@ static bool send_signal(struct packet_processor *c, struct packet *p, uint32_t n
     if (!packet_processor_cp_can_send(c))
         return false;
     packet_processor_cp_send_atomic(c, (uint16_t)(PACKET_TAG | number), physical, UINT64_MAX);
-    p->under_way = 1;
+    p->is_under_way = true;
     return true;
 }
 
@@ -77,9 +77,9 @@ static bool send_flush(struct packet_processor *c, struct packet *p, uint32_t nu
     if (!packet_processor_cp_can_send(c))
         return false;
     packet_processor_cp_send_flush(c, (uint16_t)(PACKET_TAG | number));
-    c->dirty = c->running_kernels > 0;
+    c->has_dirty_caches = c->running_kernels > 0;
     c->io.stats.flushes++;
-    p->under_way = 1;
+    p->is_under_way = true;
     return true;
 }
 
@@ -88,7 +88,7 @@ static bool send_invalidate(struct packet_processor *c, struct packet *p, uint32
     if (!packet_processor_cp_can_send(c))
         return false;
     packet_processor_cp_send_invalidate(c, (uint16_t)(PACKET_TAG | number));
-    p->under_way = 1;
+    p->is_under_way = true;
     return true;
 }
 
@@ -133,7 +133,7 @@ static bool send_scratch(struct packet_processor *c, struct packet *p, uint32_t 
                                             (uint16_t)packet_kernel(c, p),
                                             (uint16_t)divide_up(packet_items(p), 64));
     c->io.stats.scratch_requests++;
-    p->under_way = 1;
+    p->is_under_way = true;
     return true;
 }
 
@@ -154,7 +154,7 @@ static bool send_release(struct packet_processor *c, struct packet *p, uint32_t 
         return false;
     packet_processor_interrupt_send_release(c, (uint16_t)number, queue_at(c, p->queue)->pid);
     c->io.stats.releases++;
-    p->under_way = 1;
+    p->is_under_way = true;
     return true;
 }
 
@@ -214,11 +214,11 @@ static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t n
                                         entry, q->pid, (uint16_t)packet_kernel(c, p));
     memcpy(command_launch_packet(payload), &packet, sizeof packet);
     memcpy(command_launch_descriptor(payload), &descriptor, sizeof descriptor);
-    c->dirty = true;
+    c->has_dirty_caches = true;
     c->running_kernels++;
     c->io.stats.dispatches++;
     packet_leave_front(c, p);
     packet_enter(p, PACKET_RUNNING);
-    p->under_way = 1;
+    p->is_under_way = true;
     return true;
 }

@@ -7,7 +7,7 @@
 static void packet_enter(struct packet *p, enum packet_phase phase)
 {
     p->phase = (uint8_t)phase;
-    p->under_way = 0;
+    p->is_under_way = false;
 }
 
 /* The packet is no longer in front: the next one of its queue may be fetched. */
@@ -58,7 +58,7 @@ static void packet_wait(struct packet_processor *c, struct packet *p, uint64_t s
 }
 
 /* Signals may have changed: queues that wait look again. */
-static void packets_look_again(struct packet_processor *c)
+static void packets_retry(struct packet_processor *c)
 {
     c->events++;
     c->is_scheduled = false;
@@ -68,7 +68,7 @@ static void packets_look_again(struct packet_processor *c)
 
 static bool needs_flush(const struct packet_processor *c, const struct packet *p, unsigned shift)
 {
-    return c->dirty && aql_scope(p->aql.dispatch.header, shift) == AQL_SCOPE_SYSTEM;
+    return c->has_dirty_caches && aql_scope(p->aql.dispatch.header, shift) == AQL_SCOPE_SYSTEM;
 }
 
 /* True if packets of the queue before it are not over. */
@@ -77,8 +77,9 @@ static bool has_earlier(const struct packet_processor *c, const struct packet *p
     if (queue_at(c, p->queue)->active_packets <= 1)
         return false;
     for (uint32_t i = 0; i < c->packet_count; i++) {
-        const struct packet *other = packet_at(c, i);
-        if (other->phase != PACKET_FREE && other->queue == p->queue && other->number < p->number)
+        const struct packet *candidate = packet_at(c, i);
+        if (candidate->phase != PACKET_FREE && candidate->queue == p->queue
+            && candidate->number < p->number)
             return true;
     }
     return false;
@@ -88,7 +89,7 @@ static bool has_earlier(const struct packet_processor *c, const struct packet *p
  * processor does that. */
 static bool needs_invalidate(const struct packet_processor *c, const struct packet *p)
 {
-    return c->dirty && packet_type(p) != AQL_DISPATCH
+    return c->has_dirty_caches && packet_type(p) != AQL_DISPATCH
            && aql_scope(p->aql.dispatch.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_AGENT;
 }
 
@@ -212,7 +213,7 @@ static void depend_answer(struct packet_processor *c, struct packet *p, const vo
 {
     bool waits_for_all = packet_type(p) == AQL_BARRIER_AND;
     memcpy(&p->value, data, sizeof p->value);
-    p->under_way = 0;
+    p->is_under_way = false;
     if (waits_for_all && p->value)
         packet_wait(c, p, p->aql.barrier.dependency[p->dependency]);
     else if (!waits_for_all && !p->value)
@@ -266,7 +267,7 @@ static bool unused_send(struct packet_processor *c, struct packet *p, uint32_t n
 static void release_answer(struct packet_processor *c, struct packet *p, const void *data)
 {
     (void)data;
-    packets_look_again(c);
+    packets_retry(c);
     if (program_has_peers(packet_processor_program(c)))
         packet_enter(p, PACKET_RELEASE_PEERS);
     else
@@ -278,7 +279,7 @@ static void signal_answer(struct packet_processor *c, struct packet *p, const vo
     memcpy(&p->value, data, sizeof p->value);
     p->value--;
     c->io.stats.signals++;
-    packets_look_again(c);
+    packets_retry(c);
     packet_enter(p, PACKET_INTERRUPT);
 }
 
@@ -303,10 +304,10 @@ static bool advance_send(struct packet_processor *c, struct packet *p, uint32_t 
     if (q->is_advancing)
         return false;
     for (uint32_t i = 0; i < c->packet_count; i++) {
-        const struct packet *other = packet_at(c, i);
-        if (other != p && other->phase != PACKET_FREE && other->queue == p->queue
-            && other->number < oldest)
-            oldest = other->number;
+        const struct packet *candidate = packet_at(c, i);
+        if (candidate != p && candidate->phase != PACKET_FREE && candidate->queue == p->queue
+            && candidate->number < oldest)
+            oldest = candidate->number;
     }
     if (oldest <= q->read_index) {
         packet_free(c, p);
@@ -314,7 +315,7 @@ static bool advance_send(struct packet_processor *c, struct packet *p, uint32_t 
     }
     bool sent = send_write(c, p, number, q->base + (uint64_t)q->packets * AQL_PACKET_BYTES, &oldest,
                            sizeof oldest);
-    if (p->phase == PACKET_ADVANCE && p->under_way) {
+    if (p->phase == PACKET_ADVANCE && p->is_under_way) {
         q->read_index = oldest;
         q->is_advancing = true;
     }

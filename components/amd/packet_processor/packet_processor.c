@@ -15,8 +15,8 @@
 static void packet_processor_init(struct packet_processor *c)
 {
     const struct packet_processor_params *p = packet_processor_params(c);
-    c->queues = arena_allocate(p->queues * sizeof(struct user_queue));
-    c->packets = arena_allocate(p->packets * sizeof(struct packet));
+    c->queues_at = arena_allocate(p->queues * sizeof(struct user_queue));
+    c->packets_at = arena_allocate(p->packets * sizeof(struct packet));
     c->packet_count = p->packets;
     c->slice_end = ENGINE_NEVER;
     run_list_setup(packet_processor_scheduler(c), p->queues, p->slots);
@@ -24,7 +24,7 @@ static void packet_processor_init(struct packet_processor *c)
 
 /* ---- between driver and command processor ---- */
 
-static bool hand_on(struct packet_processor *c)
+static bool forward_commands(struct packet_processor *c)
 {
     const struct command_request *m;
     uint32_t to = packet_processor_io(c)->cp_request;
@@ -33,18 +33,18 @@ static bool hand_on(struct packet_processor *c)
         port_forward(to, c->io.base.limit, port_messages(ring_number(to)),
                      (const struct message *)(const void *)m, packet_processor_host_payload(c),
                      m->tag);
-        c->dirty |= message_kind(m) == COMMAND_LAUNCH;
+        c->has_dirty_caches |= message_kind(m) == COMMAND_LAUNCH;
         packet_processor_host_pop(c);
         sent = true;
     }
     return sent;
 }
 
-static bool answers_take(struct packet_processor *c)
+static bool receive_answers(struct packet_processor *c)
 {
     const struct command_reply *m;
     uint32_t to = packet_processor_io(c)->host_reply;
-    bool taken = false;
+    bool received = false;
     while ((m = packet_processor_cp_peek_reply(c))) {
         if (m->tag & PACKET_TAG) {
             packet_answer(c, packet_at(c, m->tag & ~PACKET_TAG),
@@ -57,16 +57,16 @@ static bool answers_take(struct packet_processor *c)
                          packet_processor_cp_reply_payload(c), m->tag);
         }
         packet_processor_cp_pop_reply(c);
-        taken = true;
+        received = true;
     }
-    return taken;
+    return received;
 }
 
 /* Takes the driver's answers to requests of packets. */
-static bool driver_answers_take(struct packet_processor *c)
+static bool receive_driver_answers(struct packet_processor *c)
 {
     const struct queue_interrupt_reply *m;
-    bool taken = false;
+    bool received = false;
     while ((m = packet_processor_interrupt_peek_reply(c))) {
         struct packet *p = packet_at(c, m->tag);
         if (message_kind(m) == QUEUE_INTERRUPT_POOL) {
@@ -74,13 +74,13 @@ static bool driver_answers_take(struct packet_processor *c)
             p->scratch_groups = m->pool.groups;
             packet_enter(p, PACKET_LAUNCH);
         } else {
-            packets_look_again(c);
+            packets_retry(c);
             packet_complete(p);
         }
         packet_processor_interrupt_pop_reply(c);
-        taken = true;
+        received = true;
     }
-    return taken;
+    return received;
 }
 
 /* ---- queues ---- */
@@ -88,7 +88,7 @@ static bool driver_answers_take(struct packet_processor *c)
 /* True if the queue's next packet has been looked at and nothing has happened since. */
 static bool queue_waits(const struct packet_processor *c, const struct user_queue *q)
 {
-    return q->is_used && !q->is_dying && !q->error && q->is_waiting && q->looked_at == c->events;
+    return q->is_used && !q->is_dying && !q->error && q->is_waiting && q->events_seen == c->events;
 }
 
 static bool queue_has_work(const struct packet_processor *c, const struct user_queue *q)
@@ -106,10 +106,10 @@ static void queue_update_scheduler(struct packet_processor *c, uint32_t number)
         run_list_done(packet_processor_scheduler(c), number);
 }
 
-static bool doorbells_take(struct packet_processor *c)
+static bool receive_doorbells(struct packet_processor *c)
 {
     const struct queue_doorbell_request *m;
-    bool taken = false;
+    bool received = false;
     while ((m = packet_processor_doorbell_peek(c))) {
         uint32_t number = m->ring.slot;
         struct user_queue *q =
@@ -124,9 +124,9 @@ static bool doorbells_take(struct packet_processor *c)
             q->is_waiting = false;
         packet_processor_doorbell_pop(c);
         c->is_scheduled = false;
-        taken = true;
+        received = true;
     }
-    return taken;
+    return received;
 }
 
 static void queue_create(struct packet_processor *c, const struct queue_control_request *m)
@@ -146,13 +146,13 @@ static void queue_create(struct packet_processor *c, const struct queue_control_
 
 /* Takes one request of the driver. A queue is destroyed when its last packet is over; the others
  * are answered at once. */
-static bool control_take(struct packet_processor *c)
+static bool receive_control(struct packet_processor *c)
 {
     const struct queue_control_request *m = packet_processor_control_peek(c);
     if (m && message_kind(m) == QUEUE_CONTROL_CHANGED) {
         c->driver_events = m->changed.events;
-        c->waits_reported = false;
-        packets_look_again(c);
+        c->has_reported_waits = false;
+        packets_retry(c);
         packet_processor_control_pop(c);
         return true;
     }
@@ -210,7 +210,7 @@ static bool queue_begin(struct packet_processor *c, uint32_t number)
         (struct packet){.phase = PACKET_FETCH, .queue = number, .number = q->next_packet++};
     q->front = i;
     q->is_waiting = false;
-    q->looked_at = c->events;
+    q->events_seen = c->events;
     q->active_packets++;
     c->used_packets++;
     c->fronts++;
@@ -231,7 +231,7 @@ static bool queues_schedule(struct packet_processor *c)
     for (uint32_t i = 0; i < c->queue_end; i++) {
         if (!queue_has_work(c, queue_at(c, i)))
             continue;
-        if (run_list_mapped(packet_processor_scheduler(c), i))
+        if (run_list_is_mapped(packet_processor_scheduler(c), i))
             progress |= queue_begin(c, i);
     }
     c->is_scheduled = true;
@@ -242,14 +242,14 @@ static bool queues_schedule(struct packet_processor *c)
 static bool report_waits(struct packet_processor *c)
 {
     bool waits = false;
-    if (c->waits_reported)
+    if (c->has_reported_waits)
         return false;
     for (uint32_t i = 0; i < c->queue_end && !waits; i++)
         waits = queue_waits(c, queue_at(c, i));
     if (!waits || !packet_processor_interrupt_can_send(c))
         return false;
     packet_processor_interrupt_send_waits(c, 0, c->driver_events);
-    c->waits_reported = true;
+    c->has_reported_waits = true;
     return true;
 }
 
@@ -261,7 +261,7 @@ static bool packets_step(struct packet_processor *c)
         if (p->phase == PACKET_FREE)
             continue;
         left--;
-        if (!p->under_way)
+        if (!p->is_under_way)
             progress |= packet_step(c, i);
     }
     return progress;
@@ -269,11 +269,11 @@ static bool packets_step(struct packet_processor *c)
 
 static bool packet_processor_tick(struct packet_processor *c)
 {
-    bool progress = answers_take(c);
-    progress |= driver_answers_take(c);
-    progress |= doorbells_take(c);
-    progress |= control_take(c);
-    progress |= hand_on(c);
+    bool progress = receive_answers(c);
+    progress |= receive_driver_answers(c);
+    progress |= receive_doorbells(c);
+    progress |= receive_control(c);
+    progress |= forward_commands(c);
     progress |= packets_step(c);
     progress |= queues_bury(c);
     progress |= queues_schedule(c);

@@ -49,7 +49,7 @@ enum packet_phase {
 struct packet {
     uint8_t phase;     /* enum packet_phase */
     bool is_released;  /* its release fence did something */
-    uint8_t under_way; /* the phase's command */
+    bool is_under_way; /* the command of its phase */
     uint8_t dependency;
     uint32_t queue;
     uint64_t number; /* in its queue */
@@ -80,35 +80,35 @@ struct user_queue {
     uint64_t read_index;     /* all before are over */
     uint64_t next_packet;    /* the next to be fetched */
     uint64_t write_index;    /* one past the last that was announced */
-    uint64_t looked_at;      /* events when its front was begun */
+    uint64_t events_seen;    /* events when its front was begun */
     uint64_t awaited_signal; /* waiting: the signal; 0: for the packet to be written */
 };
 
 struct packet_processor {
     struct packet_processor_io io;
-    uint32_t queues;  /* arena: struct user_queue[] */
-    uint32_t packets; /* arena: struct packet[] */
+    uint32_t queues_at;  /* struct user_queue[] */
+    uint32_t packets_at; /* struct packet[] */
     uint32_t packet_count, used_packets;
     uint32_t fronts; /* packets in front of their queues */
     uint32_t running_kernels;
-    uint32_t queue_end;     /* no queue from here on was ever used */
-    uint32_t dying_queues;  /* queues that are to be destroyed */
-    bool dirty;             /* a kernel ran since the last flush was sent */
-    uint64_t events;        /* signals that may have changed, packets that may have been written */
-    uint64_t driver_events; /* as the driver counts them, as far as is known */
-    bool waits_reported;    /* the driver knows that queues wait */
-    uint64_t slice_end;     /* the scheduler wants to be called; ENGINE_NEVER */
-    bool is_scheduled;      /* nothing has changed for the scheduler since it was called */
+    uint32_t queue_end;      /* no queue from here on was ever used */
+    uint32_t dying_queues;   /* queues that are to be destroyed */
+    bool has_dirty_caches;   /* a kernel ran since the last flush was sent */
+    uint64_t events;         /* signals that may have changed, packets that may have been written */
+    uint64_t driver_events;  /* as the driver counts them, as far as is known */
+    bool has_reported_waits; /* the driver knows that queues wait */
+    uint64_t slice_end;      /* the scheduler wants to be called; ENGINE_NEVER */
+    bool is_scheduled;       /* nothing has changed for the scheduler since it was called */
 };
 
 static inline struct user_queue *queue_at(const struct packet_processor *c, uint32_t number)
 {
-    return arena_at(struct user_queue, c->queues) + number;
+    return arena_at(struct user_queue, c->queues_at) + number;
 }
 
 static inline struct packet *packet_at(const struct packet_processor *c, uint32_t number)
 {
-    return arena_at(struct packet, c->packets) + number;
+    return arena_at(struct packet, c->packets_at) + number;
 }
 
 /* The address of a packet in its queue's ring. */
@@ -156,7 +156,7 @@ static void packet_enter(struct packet *p, enum packet_phase phase);
 static void packet_leave_front(struct packet_processor *c, struct packet *p);
 static void queue_fail(struct packet_processor *c, struct user_queue *q, enum queue_error error);
 static void packet_fail(struct packet_processor *c, struct packet *p, enum queue_error error);
-static void packets_look_again(struct packet_processor *c);
+static void packets_retry(struct packet_processor *c);
 static void packet_complete(struct packet *p);
 static const char *packet_activity(const struct packet *p);
 static bool packet_step(struct packet_processor *c, uint32_t number);

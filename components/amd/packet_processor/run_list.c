@@ -20,15 +20,15 @@ struct run_list_queue {
 
 struct run_list {
     struct run_list_io io;
-    uint32_t queues; /* arena: struct run_list_queue[] */
-    uint32_t slots;  /* arena: uint32_t[slot_count], queue or RUN_LIST_NONE */
+    uint32_t queues_at; /* struct run_list_queue[] */
+    uint32_t slots_at;  /* uint32_t[slot_count], queue or RUN_LIST_NONE */
     uint32_t slot_count;
     uint32_t first_waiting, last_waiting; /* queues */
 };
 
 static struct run_list_queue *run_list_queue(const struct run_list *p, uint32_t queue)
 {
-    return arena_at(struct run_list_queue, p->queues) + queue;
+    return arena_at(struct run_list_queue, p->queues_at) + queue;
 }
 
 static void run_list_append(struct run_list *p, uint32_t queue)
@@ -43,12 +43,12 @@ static void run_list_append(struct run_list *p, uint32_t queue)
 
 static void run_list_setup(struct run_list *p, uint32_t queues, uint32_t slots)
 {
-    p->queues = arena_allocate(queues * sizeof(struct run_list_queue));
-    p->slots = arena_allocate(slots * sizeof(uint32_t));
+    p->queues_at = arena_allocate(queues * sizeof(struct run_list_queue));
+    p->slots_at = arena_allocate(slots * sizeof(uint32_t));
     p->slot_count = slots;
     p->first_waiting = RUN_LIST_NONE;
     for (uint32_t i = 0; i < slots; i++)
-        arena_at(uint32_t, p->slots)[i] = RUN_LIST_NONE;
+        arena_at(uint32_t, p->slots_at)[i] = RUN_LIST_NONE;
 }
 
 static void run_list_ready(struct run_list *p, uint32_t queue)
@@ -62,8 +62,8 @@ static void run_list_ready(struct run_list *p, uint32_t queue)
 static void run_list_unmap(struct run_list *p, uint32_t queue)
 {
     for (uint32_t i = 0; i < p->slot_count; i++)
-        if (arena_at(uint32_t, p->slots)[i] == queue)
-            arena_at(uint32_t, p->slots)[i] = RUN_LIST_NONE;
+        if (arena_at(uint32_t, p->slots_at)[i] == queue)
+            arena_at(uint32_t, p->slots_at)[i] = RUN_LIST_NONE;
     run_list_queue(p, queue)->is_mapped = false;
 }
 
@@ -95,7 +95,7 @@ static void run_list_done(struct run_list *p, uint32_t queue)
 static uint64_t run_list_schedule(struct run_list *p, uint64_t now, bool *changed)
 {
     uint64_t quantum = run_list_params(p)->quantum, next = ENGINE_NEVER;
-    uint32_t *slots = arena_at(uint32_t, p->slots);
+    uint32_t *slots = arena_at(uint32_t, p->slots_at);
     *changed = false;
     for (uint32_t i = 0; i < p->slot_count && p->first_waiting != RUN_LIST_NONE; i++) {
         if (slots[i] != RUN_LIST_NONE && run_list_queue(p, slots[i])->mapped_at + quantum > now)
@@ -114,14 +114,12 @@ static uint64_t run_list_schedule(struct run_list *p, uint64_t now, bool *change
         p->io.stats.mappings++;
         *changed = true;
     }
-    for (uint32_t i = 0; i < p->slot_count && p->first_waiting != RUN_LIST_NONE; i++) {
-        uint64_t end = run_list_queue(p, slots[i])->mapped_at + quantum;
-        next = min(end, next);
-    }
+    for (uint32_t i = 0; i < p->slot_count && p->first_waiting != RUN_LIST_NONE; i++)
+        next = min(run_list_queue(p, slots[i])->mapped_at + quantum, next);
     return next;
 }
 
-static bool run_list_mapped(const struct run_list *p, uint32_t queue)
+static bool run_list_is_mapped(const struct run_list *p, uint32_t queue)
 {
     return run_list_queue(p, queue)->is_mapped;
 }

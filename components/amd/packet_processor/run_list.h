@@ -24,6 +24,6 @@ static void run_list_done(struct run_list *p, uint32_t queue);
 static uint64_t run_list_schedule(struct run_list *p, uint64_t now, bool *changed);
 
 /* True if the queue holds a slot. */
-static bool run_list_mapped(const struct run_list *p, uint32_t queue);
+static bool run_list_is_mapped(const struct run_list *p, uint32_t queue);
 
 #endif

@@ -57,10 +57,10 @@ struct pmc_line {
 
 struct page_migration_controller {
     struct page_migration_controller_io io;
-    uint32_t pages;  /* arena: struct pmc_page[2 * wanted]; the second half is for faults */
-    uint32_t faults; /* arena: struct pmc_fault[faults] */
+    uint32_t pages_at;  /* struct pmc_page[2 * wanted]; the second half is for faults */
+    uint32_t faults_at; /* struct pmc_fault[faults] */
     uint32_t faults_held;
-    uint32_t lines; /* arena: struct pmc_line[lines], by tag */
+    uint32_t lines_at; /* struct pmc_line[lines], by tag */
     struct index_pool free_lines;
     uint32_t pages_to_send;
     uint32_t bytes_issued, bytes_written; /* bytes of the page that is being copied */
@@ -69,12 +69,12 @@ struct page_migration_controller {
 
 static struct pmc_page *page_at(const struct page_migration_controller *c, uint32_t i)
 {
-    return arena_at(struct pmc_page, c->pages) + i;
+    return arena_at(struct pmc_page, c->pages_at) + i;
 }
 
 static struct pmc_line *line_at(const struct page_migration_controller *c, uint32_t i)
 {
-    return arena_at(struct pmc_line, c->lines) + i;
+    return arena_at(struct pmc_line, c->lines_at) + i;
 }
 
 static uint32_t wanted_count(const struct page_migration_controller *c)
@@ -85,10 +85,10 @@ static uint32_t wanted_count(const struct page_migration_controller *c)
 static void page_migration_controller_init(struct page_migration_controller *c)
 {
     uint32_t lines = page_migration_controller_params(c)->lines;
-    c->pages = arena_allocate(2 * wanted_count(c) * sizeof(struct pmc_page));
-    c->faults =
+    c->pages_at = arena_allocate(2 * wanted_count(c) * sizeof(struct pmc_page));
+    c->faults_at =
         arena_allocate(page_migration_controller_params(c)->faults * sizeof(struct pmc_fault));
-    c->lines = arena_allocate(lines * sizeof(struct pmc_line));
+    c->lines_at = arena_allocate(lines * sizeof(struct pmc_line));
     index_pool_init(&c->free_lines, lines);
 }
 
@@ -153,7 +153,7 @@ static void touch(struct page_migration_controller *c, uint64_t address, uint32_
 
 static struct pmc_fault *fault_at(const struct page_migration_controller *c, uint32_t i)
 {
-    return arena_at(struct pmc_fault, c->faults) + i;
+    return arena_at(struct pmc_fault, c->faults_at) + i;
 }
 
 static bool has_copies(const struct page_migration_controller *c, uint64_t address, uint32_t pid)
@@ -197,8 +197,8 @@ static bool ask_for_fault(struct page_migration_controller *c, struct pmc_fault 
 }
 
 /* A fault comes: it waits here, or is looked up. False: there is no room for it. */
-static bool take_fault(struct page_migration_controller *c, uint32_t input,
-                       const struct translate_request *m)
+static bool accept_fault(struct page_migration_controller *c, uint32_t input,
+                         const struct translate_request *m)
 {
     uint32_t count = page_migration_controller_params(c)->faults, i = 0;
     while (i < count && fault_at(c, i)->state != FAULT_NONE)
@@ -265,7 +265,7 @@ static bool pass_lookups(struct page_migration_controller *c)
                && page_migration_controller_bottom_can_send(c, i)) {
             uint64_t flags;
             if (message_kind(m) == TRANSLATE_FAULT) {
-                if (!take_fault(c, i, m))
+                if (!accept_fault(c, i, m))
                     break;
             } else if (is_away(c, m->lookup.address, m->lookup.pid, &flags)) {
                 if (!page_migration_controller_top_can_reply(c, i))
@@ -341,7 +341,7 @@ static bool ask_driver(struct page_migration_controller *c)
 
 /* ---- copying a page ---- */
 
-static bool take_lines(struct page_migration_controller *c)
+static bool receive_lines(struct page_migration_controller *c)
 {
     bool progress = false;
     const struct mem_reply *m;
@@ -414,7 +414,7 @@ static void count_page(struct page_migration_controller *c, const struct page_mo
 static bool copy_page(struct page_migration_controller *c)
 {
     const struct page_move_request *m = page_migration_controller_move_peek(c);
-    bool progress = take_lines(c);
+    bool progress = receive_lines(c);
     if (!m)
         return progress;
     progress |= send_lines(c, m);

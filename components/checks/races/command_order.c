@@ -73,7 +73,7 @@ static struct queue *queue_at(uint32_t queue)
 
 void check_command_given(uint32_t queue, uint64_t ticket, uint64_t awaited)
 {
-    if (!finding_wanted(FINDING_CHECK_RACES))
+    if (!finding_is_wanted(FINDING_CHECK_RACES))
         return;
     grow_slots(tickets, ticket, ticket_capacity, "checks");
     struct queue *q = queue_at(queue);
@@ -93,20 +93,20 @@ void check_command_given(uint32_t queue, uint64_t ticket, uint64_t awaited)
 
 void check_command_seen(uint64_t ticket)
 {
-    if (finding_wanted(FINDING_CHECK_RACES))
+    if (finding_is_wanted(FINDING_CHECK_RACES))
         learn_ticket(&host, ticket);
 }
 
 void check_queue_seen(uint32_t queue)
 {
-    if (!finding_wanted(FINDING_CHECK_RACES) || queue >= queue_capacity)
+    if (!finding_is_wanted(FINDING_CHECK_RACES) || queue >= queue_capacity)
         return;
     learn(&host, &queues[queue].submitted);
 }
 
 void check_command_starts(uint32_t gpu, uint64_t ticket)
 {
-    if (!finding_wanted(FINDING_CHECK_RACES))
+    if (!finding_is_wanted(FINDING_CHECK_RACES))
         return;
     grow_slots(started, gpu, started_capacity, "checks");
     struct started *s = &started[gpu];

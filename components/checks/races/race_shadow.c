@@ -10,62 +10,62 @@
 #include "base/hash_table.h"
 #include "base/likely.h"
 #include "base/number.h"
+#include "base/number_pool.h"
 
 static const struct hash_kind page_kind = HASH_KIND(struct race_page, number, RACE_MEMORY);
 
 enum { PAGE_BYTES = 1 << RACE_PAGE_BITS, CELLS = PAGE_BYTES / 4 };
 
 /* Accesses of a cell, or four cells of a split one. */
-union more {
+union overflow {
     struct {
         struct race_access access[RACE_KEPT];
         uint8_t use[RACE_KEPT], count;
         bool only_reads;
     };
     struct race_cell part[4];
-    uint32_t next; /* next free cell */
 };
 
-static union more *pool; /* the first is never given */
-static uint32_t pool_count, pool_free;
-static size_t pool_capacity;
+static union overflow *overflows; /* the first is not used, as 0 stands for none */
+static struct number_pool overflow_numbers;
+static size_t overflow_capacity;
 
-static uint32_t more_take(void)
+static uint32_t overflow_acquire(void)
 {
-    uint32_t taken = pool_free;
-    if (taken) {
-        pool_free = pool[taken].next;
-    } else {
-        taken = ++pool_count;
-        grow_list(pool, (size_t)pool_count + 1, pool_capacity, RACE_MEMORY);
-    }
-    memset(&pool[taken], 0, sizeof pool[taken]);
-    return taken;
+    uint32_t number = 1 + number_pool_acquire(&overflow_numbers, RACE_MEMORY);
+    grow_list(overflows, (size_t)number + 1, overflow_capacity, RACE_MEMORY);
+    memset(&overflows[number], 0, sizeof overflows[number]);
+    return number;
 }
 
-static void more_give(struct race_cell *c)
+static void overflow_release(struct race_cell *c)
 {
-    if (!c->more)
+    if (!c->overflow)
         return;
     for (unsigned i = 0; c->is_split && i < 4; i++)
-        more_give(&pool[c->more].part[i]);
-    pool[c->more].next = pool_free;
-    pool_free = c->more;
-    c->more = 0;
+        overflow_release(&overflows[c->overflow].part[i]);
+    number_pool_release(&overflow_numbers, c->overflow - 1);
+    c->overflow = 0;
 }
 
 /* ---- one cell ---- */
 
+#define USE(name) (1u << RACE_##name)
+
+/* The uses that race with each use, if nothing orders them (enum race_use has the reasons). */
+static const uint32_t conflicting_uses[] = {
+    [RACE_READ] = USE(WRITE) | USE(ATOMIC_WRITE) | USE(STORE) | USE(RELEASE),
+    [RACE_WRITE] = ~0u,
+    [RACE_ATOMIC_READ] = USE(WRITE),
+    [RACE_ATOMIC_WRITE] = USE(READ) | USE(WRITE) | USE(STORE),
+    [RACE_STORE] = ~USE(ATOMIC_READ),
+    [RACE_RELEASE] = USE(READ) | USE(WRITE) | USE(STORE),
+    [RACE_COMPARE] = USE(WRITE) | USE(STORE),
+};
+
 static bool uses_conflict(enum race_use a, enum race_use b)
 {
-    bool writes = (a | b) & RACE_WRITE, atomics = a & b & RACE_ATOMIC_READ;
-    bool releases = a == RACE_RELEASE && b == RACE_RELEASE;
-    bool doubted =
-        releases || (a == RACE_STORE && b == RACE_ATOMIC_READ)
-        || (b == RACE_STORE && a == RACE_ATOMIC_READ) || (a == RACE_RELEASE && b & RACE_ATOMIC_READ)
-        || (b == RACE_RELEASE && a & RACE_ATOMIC_READ) || (a == RACE_COMPARE && b == RACE_READ)
-        || (b == RACE_COMPARE && a == RACE_READ);
-    return writes && !atomics && !doubted;
+    return conflicting_uses[a] >> b & 1;
 }
 
 /* True if whatever races with `old` is reported at `now`, which is ordered after it. */
@@ -95,7 +95,7 @@ static bool is_before(const struct race_event *e, const struct race_access *a)
     return before;
 }
 
-/* true: they race. */
+/* True if they race. A race is reported. */
 static bool check_access(const struct race_event *e, const struct race_access *a, enum race_use use)
 {
     bool races = uses_conflict(use, e->use) && !is_before(e, a);
@@ -105,7 +105,7 @@ static bool check_access(const struct race_event *e, const struct race_access *a
 }
 
 /* Stands for a full list of reads; else 0. */
-static uint64_t sum_of(const union more *m)
+static uint64_t sum_of(const union overflow *m)
 {
     uint64_t sum = 1;
     if (!m->only_reads || m->count < RACE_KEPT)
@@ -119,7 +119,7 @@ static uint64_t sum_of(const union more *m)
  * room. */
 static bool list_add(const struct race_event *e, struct race_cell *c, const struct race_access *own)
 {
-    union more *m = &pool[c->more];
+    union overflow *m = &overflows[c->overflow];
     uint8_t remaining = 0, full = m->count == RACE_KEPT;
     bool all = e->use == RACE_READ && m->only_reads;
     while (all && remaining < m->count && !is_before(e, &m->access[remaining]))
@@ -143,19 +143,19 @@ static bool list_add(const struct race_event *e, struct race_cell *c, const stru
     return true;
 }
 
-/* false: there is no room. */
+/* False: there is no room. */
 static bool keep_access(const struct race_event *e, struct race_cell *c,
                         const struct race_access *own)
 {
-    if (!c->more) {
+    if (!c->overflow) {
         const struct race_access *a = &c->other;
         if (!a->id || (use_covers(e->use, c->other_use) && is_before(e, a))) {
             c->other = *own;
             c->other_use = (uint8_t)e->use;
             return true;
         }
-        c->more = more_take();
-        union more *m = &pool[c->more];
+        c->overflow = overflow_acquire();
+        union overflow *m = &overflows[c->overflow];
         m->access[0] = *a;
         m->use[0] = c->other_use;
         m->count = 1;
@@ -176,9 +176,9 @@ static bool is_repeated(const struct race_event *e, const struct race_cell *c)
 {
     race_id id = e->wave->id;
     uint32_t clock = e->wave->clock;
-    if (!c->more)
+    if (!c->overflow)
         return c->other.id == id && c->other.clock == clock && c->other_use == e->use;
-    const union more *m = &pool[c->more];
+    const union overflow *m = &overflows[c->overflow];
     unsigned i = 0;
     while (i < m->count
            && (m->access[i].id != id || m->access[i].clock != clock || m->use[i] != e->use))
@@ -191,7 +191,7 @@ static bool is_repeated(const struct race_event *e, const struct race_cell *c)
 static bool is_known(const struct race_event *e, const struct race_cell *c)
 {
     const struct race_order *order = e->order;
-    return c->more && e->use == RACE_READ && order->reads && c->reads == order->reads
+    return c->overflow && e->use == RACE_READ && order->reads && c->reads == order->reads
            && c->write.id == order->write && c->write.clock == order->write_clock;
 }
 
@@ -208,11 +208,11 @@ static OUT_OF_LINE void touch_anew(const struct race_event *e, struct race_cell 
         e->data && c->value == value && may_be_atomic(e->use) && may_be_atomic(c->write_use);
     if (c->write.id && c->write.id != own.id && !same)
         races = check_access(e, &c->write, c->write_use);
-    if (c->more && e->use == RACE_READ && pool[c->more].only_reads)
+    if (c->overflow && e->use == RACE_READ && overflows[c->overflow].only_reads)
         ; /* reads do not race */
-    else if (c->more)
-        for (unsigned i = 0; i < pool[c->more].count; i++)
-            check_access(e, &pool[c->more].access[i], pool[c->more].use[i]);
+    else if (c->overflow)
+        for (unsigned i = 0; i < overflows[c->overflow].count; i++)
+            check_access(e, &overflows[c->overflow].access[i], overflows[c->overflow].use[i]);
     else if (c->other.id && c->other.id != own.id)
         check_access(e, &c->other, c->other_use);
     if (!(e->use & RACE_WRITE) || e->use & RACE_ATOMIC_READ) {
@@ -223,7 +223,7 @@ static OUT_OF_LINE void touch_anew(const struct race_event *e, struct race_cell 
         }
         return;
     }
-    more_give(c);
+    overflow_release(c);
     c->write = own;
     c->write_use = (uint8_t)e->use;
     c->value = value;
@@ -242,9 +242,9 @@ static inline void touch_cell(const struct race_event *e, struct race_cell *c, u
 static struct race_cell cell_copy(const struct race_cell *c)
 {
     struct race_cell copy = *c;
-    if (c->more) {
-        copy.more = more_take();
-        pool[copy.more] = pool[c->more];
+    if (c->overflow) {
+        copy.overflow = overflow_acquire();
+        overflows[copy.overflow] = overflows[c->overflow];
     }
     return copy;
 }
@@ -252,14 +252,14 @@ static struct race_cell cell_copy(const struct race_cell *c)
 /* Gives each byte of the dword a cell of its own. */
 static void split(struct race_cell *c)
 {
-    uint32_t more = more_take();
+    uint32_t overflow = overflow_acquire();
     for (unsigned i = 0; i < 4; i++) {
         struct race_cell part = cell_copy(c);
         part.value = c->value >> 8 * i & 255;
-        pool[more].part[i] = part;
+        overflows[overflow].part[i] = part;
     }
-    more_give(c);
-    *c = (struct race_cell){.more = more, .is_split = true};
+    overflow_release(c);
+    *c = (struct race_cell){.overflow = overflow, .is_split = true};
 }
 
 /* ---- memory ---- */
@@ -271,10 +271,10 @@ static struct race_cell *cells_of(struct race_memory *m, uint64_t number)
     struct race_page *p = hash_table_add(&m->pages, &page_kind, &number);
     if (!p->cells) {
         p->cells = grow_zeroed(CELLS * sizeof *p->cells, RACE_MEMORY);
-        bool touched = p->whole.write.id || p->whole.other.id || p->whole.more;
+        bool touched = p->whole.write.id || p->whole.other.id || p->whole.overflow;
         for (unsigned i = 0; touched && i < CELLS; i++)
             p->cells[i] = cell_copy(&p->whole);
-        more_give(&p->whole);
+        overflow_release(&p->whole);
     }
     m->last_page = number + 1;
     m->last_cells = p->cells;
@@ -328,9 +328,10 @@ void race_touch(struct race_event *e)
         }
         uint64_t last = (e->address & ~(uint64_t)3) + 4;
         for (; e->address < end && e->address < last; e->address++) {
-            struct race_cell part = pool[c->more].part[e->address & 3]; /* the pool may move */
+            struct race_cell part =
+                overflows[c->overflow].part[e->address & 3]; /* the pool may move */
             touch_cell(e, &part, e->address - start, 1);
-            pool[c->more].part[e->address & 3] = part;
+            overflows[c->overflow].part[e->address & 3] = part;
         }
     }
 }
@@ -339,7 +340,7 @@ void race_clear_flat(struct race_memory *memory, uint64_t bytes)
 {
     uint64_t before = divide_up(memory->flat_bytes, 4), cells = divide_up(bytes, 4);
     for (uint64_t i = 0; i < before; i++)
-        more_give(&memory->flat[i]);
+        overflow_release(&memory->flat[i]);
     if (cells > before || !memory->flat) {
         free(memory->flat);
         memory->flat = grow_zeroed((cells + 1) * sizeof *memory->flat, RACE_MEMORY);
@@ -354,8 +355,8 @@ void race_release_memory(struct race_memory *memory)
     struct race_page *p;
     for (size_t at = 0; (p = hash_table_next(&memory->pages, &page_kind, &at));) {
         for (unsigned c = 0; p->cells && c < CELLS; c++)
-            more_give(&p->cells[c]);
-        more_give(&p->whole);
+            overflow_release(&p->cells[c]);
+        overflow_release(&p->whole);
         free(p->cells);
     }
     free(memory->flat);

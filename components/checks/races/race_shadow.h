@@ -43,11 +43,11 @@ struct race_access {
 struct race_cell {
     union {
         struct race_access other; /* the only access since the last plain write */
-        uint64_t reads;           /* with `more`: a sum of a full list of reads, else 0 */
+        uint64_t reads;           /* with `overflow`: a sum of a full list of reads, else 0 */
     };
     struct race_access write;
-    uint32_t value; /* that was written, or its first byte */
-    uint32_t more;  /* accesses in place of `other`, or four cells; 0: none */
+    uint32_t value;    /* that was written, or its first byte */
+    uint32_t overflow; /* accesses in place of `other`, or four cells; 0: none */
     uint8_t other_use;
     uint8_t write_use;
     uint8_t is_split;

@@ -335,19 +335,19 @@ const struct check check_uninitialised = {.begin = begin_undefined, .step = step
 
 void check_memory_new(uint64_t address, uint64_t size)
 {
-    if (finding_wanted(FINDING_CHECK_UNINITIALISED))
+    if (finding_is_wanted(FINDING_CHECK_UNINITIALISED))
         undefined_set(&memory, address, size, true);
 }
 
 void check_memory_written(uint64_t address, uint64_t size)
 {
-    if (finding_wanted(FINDING_CHECK_UNINITIALISED))
+    if (finding_is_wanted(FINDING_CHECK_UNINITIALISED))
         undefined_set(&memory, address, size, false);
 }
 
 void check_memory_copied(uint64_t to, uint64_t from, uint64_t size)
 {
-    if (finding_wanted(FINDING_CHECK_UNINITIALISED))
+    if (finding_is_wanted(FINDING_CHECK_UNINITIALISED))
         undefined_copy(&memory, to, from, size);
 }
 

@@ -168,7 +168,7 @@ hipError_t cuda_add_dependencies(hipGraph_t graph, const hipGraphNode_t *from,
     if (edges)
         for (size_t i = 0; i < count; i++)
             if (memcmp((const char *)edges + i * EDGE_BYTES, plain, EDGE_BYTES) != 0)
-                return cuda_refuse("cudaGraphAddDependencies with edges that are not plain");
+                return cuda_fail_missing("cudaGraphAddDependencies with edges that are not plain");
     return hipGraphAddDependencies(graph, from, to, count);
 }
 

@@ -23,11 +23,11 @@ const struct hip_services *cuda_services(void);
 const char *cuda_begin(const char *function);
 hipError_t cuda_end(const char *before, hipError_t error);
 /* A function that is not there: a message, and cudaErrorNotSupported. */
-hipError_t cuda_refuse(const char *function);
+hipError_t cuda_fail_missing(const char *function);
 hipError_t cuda_nothing(void); /* a call without effect succeeds */
 
-/* A handle of CUDA as one of HIP: the two of the default streams have numbers of their
- * own. The second one is for programs with a default stream for each thread. */
+/* A handle of CUDA as one of HIP: the two of the default streams have numbers of their own. The
+ * second one is for programs with a default stream for each thread. */
 hipStream_t cuda_stream(hipStream_t stream);
 hipStream_t cuda_stream_own(hipStream_t stream);
 

@@ -16,11 +16,11 @@ static hipError_t check_shape(dim3 grid, dim3 block)
 {
     if (grid.y <= GRID_YZ_MAX && grid.z <= GRID_YZ_MAX && block.z <= BLOCK_Z_MAX)
         return hipSuccess;
-    cuda_services()->complain(
+    return cuda_services()->fail(
+        hipErrorInvalidConfiguration,
         "a grid of %u x %u x %u blocks of %u x %u x %u threads; y and z of the "
         "grid go up to %d, z of the block up to %d",
         grid.x, grid.y, grid.z, block.x, block.y, block.z, GRID_YZ_MAX, BLOCK_Z_MAX);
-    return hipErrorInvalidConfiguration;
 }
 
 hipError_t cuda_launch(const void *function, dim3 grid, dim3 block, void **values, size_t shared,
@@ -87,15 +87,14 @@ static hipError_t set_cluster(const void *function, dim3 grid, const unsigned si
     if (error != hipSuccess)
         return error;
     if (blocks == 0 || blocks > most_blocks(kernel, info) || grid.x % size[0] || grid.y % size[1]
-        || grid.z % size[2]) {
-        services->complain(
+        || grid.z % size[2])
+        return services->fail(
+            (hipError_t)INVALID_CLUSTER_SIZE,
             "clusters of %u x %u x %u blocks in a grid of %u x %u x %u; they have to "
             "divide it, may have %d blocks (%d after "
             "cudaFuncAttributeNonPortableClusterSizeAllowed), and need a device of sm_%d",
             size[0], size[1], size[2], grid.x, grid.y, grid.z, CLUSTER_PORTABLE, CLUSTER_MAX,
             CLUSTER_CAPABILITY);
-        return (hipError_t)INVALID_CLUSTER_SIZE;
-    }
     services->next_cluster(aql_of_cluster(size));
     return hipSuccess;
 }
@@ -123,7 +122,7 @@ hipError_t cuda_launch_config(const struct cuda_launch_config *config, const voi
                                                   config->shared, stream)
                         : cuda_launch(function, config->grid, config->block, values, config->shared,
                                       stream);
-    cuda_services()->next_cluster(0); /* a refused launch has not taken the cluster */
+    cuda_services()->next_cluster(0); /* a launch that failed has not used the cluster */
     return error;
 }
 
@@ -131,7 +130,7 @@ hipError_t cuda_most_clusters(int *count, const void *function,
                               const struct cuda_launch_config *config)
 {
     unsigned blocks = 1, units = 0;
-    int each = 0, device = 0;
+    int blocks_per_unit = 0, device = 0;
     if (!count || !config)
         return hipErrorInvalidValue;
     for (unsigned i = 0; i < config->attribute_count; i++)
@@ -140,10 +139,10 @@ hipError_t cuda_most_clusters(int *count, const void *function,
     hipError_t error = hipGetDevice(&device);
     if (error == hipSuccess)
         error = hipOccupancyMaxActiveBlocksPerMultiprocessor(
-            &each, function, (int)(config->block.x * config->block.y * config->block.z),
+            &blocks_per_unit, function, (int)(config->block.x * config->block.y * config->block.z),
             config->shared);
     units = cuda_services()->device_info(device)->compute_units;
-    *count = blocks > 0 ? each * (int)units / (int)blocks : 0;
+    *count = blocks > 0 ? blocks_per_unit * (int)units / (int)blocks : 0;
     return error;
 }
 
@@ -153,18 +152,19 @@ hipError_t cuda_largest_cluster(int *blocks, const void *function,
 {
     const struct hip_function *kernel = NULL;
     const struct driver_device_info *info = NULL;
-    int each = 0;
+    int blocks_per_unit = 0;
     if (!blocks || !config)
         return hipErrorInvalidValue;
     hipError_t error =
         find_kernel("cudaOccupancyMaxPotentialClusterSize", function, &kernel, &info);
     if (error == hipSuccess)
         error = hipOccupancyMaxActiveBlocksPerMultiprocessor(
-            &each, function, (int)(config->block.x * config->block.y * config->block.z),
+            &blocks_per_unit, function, (int)(config->block.x * config->block.y * config->block.z),
             config->shared);
     if (error != hipSuccess)
         return error;
-    unsigned most = most_blocks(kernel, info), resident = (unsigned)each * info->compute_units;
+    unsigned most = most_blocks(kernel, info),
+             resident = (unsigned)blocks_per_unit * info->compute_units;
     *blocks = (int)min(resident, most);
     return hipSuccess;
 }
@@ -207,7 +207,7 @@ hipError_t cuda_set_function_attribute(const void *function, int attribute, int 
     if (attribute == NON_PORTABLE_CLUSTER)
         return allow_large_clusters(function, value != 0);
     return attribute >= CLUSTER_MUST_BE_SET && attribute < NON_PORTABLE_CLUSTER
-               ? cuda_refuse("cudaFuncSetAttribute for clusters of blocks")
+               ? cuda_fail_missing("cudaFuncSetAttribute for clusters of blocks")
                : hipErrorInvalidValue;
 }
 

@@ -19,7 +19,7 @@ hipError_t cuda_end(const char *before, hipError_t error)
     return error;
 }
 
-hipError_t cuda_refuse(const char *function)
+hipError_t cuda_fail_missing(const char *function)
 {
     heddleServices()->say(
         "%s: not in this CUDA library; the program goes on with "

@@ -112,9 +112,9 @@ char cuda_init_module(void **handle)
 {
     const char *caller = cuda_begin("managed variables");
     hipError_t error = hipSuccess;
-    for (struct managed *each = managed; each; each = each->next)
-        if (each->handle == handle && error == hipSuccess)
-            error = hipGetSymbolAddress(each->pointer, (void *)each->pointer);
+    for (struct managed *variable = managed; variable; variable = variable->next)
+        if (variable->handle == handle && error == hipSuccess)
+            error = hipGetSymbolAddress(variable->pointer, (void *)variable->pointer);
     cuda_end(caller, error);
     return error == hipSuccess;
 }

@@ -80,7 +80,7 @@ hipError_t cuda_capture_info(hipStream_t stream, hipStreamCaptureStatus *status,
     if (error != hipSuccess)
         return error;
     if (hip_status != hipStreamCaptureStatusNone && (graph || before))
-        return cuda_refuse("cudaStreamGetCaptureInfo for the graph of a capture");
+        return cuda_fail_missing("cudaStreamGetCaptureInfo for the graph of a capture");
     *status = hip_status;
     if (id)
         *id = number;

@@ -34,7 +34,7 @@ static size_t at_least_one(size_t size)
     return size ? size : 1;
 }
 
-/* Into the object's format; false: no texture has it. */
+/* Sets the object's format. False: no texture has it. */
 static bool read_channel(const struct cuda_channel *c, struct texture_object *object)
 {
     const int bits[4] = {c->x, c->y, c->z, c->w};

@@ -77,7 +77,7 @@ class Call:
 
 def refusal(name):
     return (f"\nCUDA_EXPORTED hipError_t {name}(void);\nhipError_t {name}(void)\n{{\n"
-            f"    return cuda_refuse(\"{name}\");\n}}\n")
+            f"    return cuda_fail_missing(\"{name}\");\n}}\n")
 
 
 def read_table(path, major):

@@ -11,8 +11,8 @@ import re
 import sys
 
 BODIES = {
-    "error": ("int", "return HIP_REFUSED;", "hipErrorNotSupported"),
-    "rtc": ("int", "return HIPRTC_REFUSED;", "HIPRTC_ERROR_INTERNAL_ERROR"),
+    "error": ("int", "return HIP_UNSUPPORTED;", "hipErrorNotSupported"),
+    "rtc": ("int", "return HIPRTC_UNSUPPORTED;", "HIPRTC_ERROR_INTERNAL_ERROR"),
     "text": ("const void *", "return 0;", "a null pointer"),
     "number": ("int", "return -1;", "-1"),
     "nothing": ("void", "", "nothing done"),
@@ -68,7 +68,7 @@ def stubs(rows):
         parts.append("\n__attribute__((weak, visibility(\"default\"))) "
                      f"{result}{space}{name}(void);\n"
                      f"{result}{space}{name}(void)\n{{\n"
-                     f"    hip_refuse(\"{readable(name)}\", \"{goes_on}\");\n"
+                     f"    hip_say_missing(\"{readable(name)}\", \"{goes_on}\");\n"
                      + (f"    {body}\n" if body else "") + "}\n")
     return "".join(parts)
 

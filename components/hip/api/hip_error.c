@@ -157,6 +157,15 @@ static hipError_t fault_error(void)
     return hip.executes_ptx ? (hipError_t)errors[hip.api->ptx_fault()] : hipErrorIllegalAddress;
 }
 
+hipError_t hip_fail(hipError_t error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    hip_say_call_list(format, arguments);
+    va_end(arguments);
+    return error;
+}
+
 hipError_t hip_status(enum driver_status status)
 {
     static const hipError_t errors[] = {
@@ -173,10 +182,9 @@ hipError_t hip_status(enum driver_status status)
     };
     if (status == DRIVER_OK || status == DRIVER_NOT_READY)
         return errors[status];
-    if ((unsigned)status >= ARRAY_COUNT(errors)) {
-        hip_complain("the driver answered with the unknown status %u", (unsigned)status);
-        return hipErrorUnknown;
-    }
+    if ((unsigned)status >= ARRAY_COUNT(errors))
+        return hip_fail(hipErrorUnknown, "the driver answered with the unknown status %u",
+                        (unsigned)status);
     const hipError_t error = status == DRIVER_FAULT ? fault_error() : errors[status];
     const char *text = hip.api->error_text();
     bool breaks_device = status == DRIVER_FAULT || status == DRIVER_DEADLOCK
@@ -184,9 +192,9 @@ hipError_t hip_status(enum driver_status status)
     if (breaks_device)
         hip_process_park();
     if (!breaks_device)
-        hip_complain("%s", text);
+        hip_say_call("%s", text);
     else if (hip.device_error == hipSuccess)
-        hip_complain_always(text);
+        hip_say_lost(text);
     if (breaks_device && hip.device_error == hipSuccess) {
         hip.device_error = error;
         run_ledger_report(exit_status_of(status));

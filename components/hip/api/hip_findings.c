@@ -20,7 +20,7 @@ enum { FRAMES = 24, PLACE_TEXT = 200, FREED_MAX = 4096 };
 /* Allocations that the program has given back, the last ones of them. */
 static struct freed {
     struct hip_allocation allocation;
-    struct hip_origin by;
+    struct hip_origin origin; /* the call that freed it */
 } freed[FREED_MAX];
 static uint64_t freed_count;
 
@@ -49,9 +49,9 @@ static bool is_ours(const Dl_info *code)
 
 static _Thread_local bool hides_origins;
 
-void hip_hide_origins(bool hidden)
+void hip_hide_origins(bool hides)
 {
-    hides_origins = hidden;
+    hides_origins = hides;
 }
 
 struct hip_origin hip_origin_here(void)
@@ -91,7 +91,7 @@ static void describe_origin(const struct hip_origin *origin, char call[PLACE_TEX
     }
 }
 
-bool hip_caller(struct driver_call *call)
+bool hip_find_caller(struct driver_call *call)
 {
     static _Thread_local char name[PLACE_TEXT], source[PLACE_TEXT];
     struct hip_origin here = hip_origin_here();
@@ -127,36 +127,36 @@ void hip_note_free(const struct hip_allocation *allocation)
 {
     if (is_checked())
         freed[freed_count++ % FREED_MAX] =
-            (struct freed){.allocation = *allocation, .by = hip_origin_here()};
+            (struct freed){.allocation = *allocation, .origin = hip_origin_here()};
 }
 
 static const struct freed *find_freed(uint64_t address)
 {
     for (uint64_t i = freed_count; i > 0 && freed_count - i < FREED_MAX; i--) {
-        const struct freed *each = &freed[(i - 1) % FREED_MAX];
-        if (address - each->allocation.address < each->allocation.size)
-            return each;
+        const struct freed *entry = &freed[(i - 1) % FREED_MAX];
+        if (address - entry->allocation.address < entry->allocation.size)
+            return entry;
     }
     return NULL;
 }
 
-void hip_report_address(uint64_t address, bool free)
+void hip_report_address(uint64_t address, bool is_free)
 {
     char text[PLACE_TEXT];
     const struct hip_origin here = hip_origin_here();
-    const struct freed *before = is_checked() ? find_freed(address) : NULL;
-    if (!is_checked() || (!before && !free))
+    const struct freed *freed_before = is_checked() ? find_freed(address) : NULL;
+    if (!is_checked() || (!freed_before && !is_free))
         return;
-    if (!before)
+    if (!freed_before)
         snprintf(text, sizeof text, "no call of the program has given 0x%" PRIx64, address);
     else
         snprintf(text, sizeof text,
                  "0x%" PRIx64 " was byte %" PRIu64 " of %" PRIu64 " bytes of %s, from %s()",
-                 address, address - before->allocation.address, before->allocation.size,
-                 kind_name(before->allocation.kind), before->allocation.origin.call);
-    if (before)
-        report_mistake(free ? DRIVER_MISTAKE_FREED_TWICE : DRIVER_MISTAKE_USED_FREED, &before->by,
-                       &here, address, text);
+                 address, address - freed_before->allocation.address, freed_before->allocation.size,
+                 kind_name(freed_before->allocation.kind), freed_before->allocation.origin.call);
+    if (freed_before)
+        report_mistake(is_free ? DRIVER_MISTAKE_FREED_TWICE : DRIVER_MISTAKE_USED_FREED,
+                       &freed_before->origin, &here, address, text);
     else
         report_mistake(DRIVER_MISTAKE_FREED_WRONG, &here, NULL, address, text);
 }
@@ -174,12 +174,12 @@ void hip_report_inside(uint64_t address, const struct hip_allocation *allocation
 
 /* ---- captures ---- */
 
-void hip_report_capture(const struct hip_origin *begun, bool ended)
+void hip_report_capture(const struct hip_origin *begun, bool has_ended)
 {
     const struct hip_origin here = hip_origin_here();
     if (!is_checked())
         return;
-    if (ended)
+    if (has_ended)
         report_mistake(
             DRIVER_MISTAKE_CAPTURE_UNJOINED, begun, &here, 0,
             "a stream waited for an event of the capture, and the first stream does not wait "
@@ -200,8 +200,8 @@ struct leak {
 static struct leak *leaks;
 static size_t leak_count, leak_capacity;
 
-static void note_leak(const struct hip_origin *origin, const char *kind, uint64_t bytes,
-                      uint64_t address)
+static void add_leak(const struct hip_origin *origin, const char *kind, uint64_t bytes,
+                     uint64_t address)
 {
     size_t i = 0;
     while (i < leak_count
@@ -216,14 +216,14 @@ static void note_leak(const struct hip_origin *origin, const char *kind, uint64_
     leaks[i].bytes += bytes;
 }
 
-static void note_allocation(const struct hip_allocation *allocation)
+static void add_allocation_leak(const struct hip_allocation *allocation)
 {
     if (allocation->kind != HIP_MODULE_MEMORY && allocation->origin.call)
-        note_leak(&allocation->origin, kind_name(allocation->kind), allocation->size,
-                  allocation->address);
+        add_leak(&allocation->origin, kind_name(allocation->kind), allocation->size,
+                 allocation->address);
 }
 
-static void note_handle(enum hip_handle_kind kind, const struct hip_origin *origin)
+static void add_handle_leak(enum hip_handle_kind kind, const struct hip_origin *origin)
 {
     static const char *const names[] = {[HIP_HANDLE_STREAM] = "a stream",
                                         [HIP_HANDLE_EVENT] = "an event",
@@ -234,7 +234,7 @@ static void note_handle(enum hip_handle_kind kind, const struct hip_origin *orig
                                         [HIP_HANDLE_RTC_PROGRAM] = "a program of hipRTC"};
     const char *name = kind < ARRAY_COUNT(names) ? names[kind] : NULL;
     if (name && origin->call) /* others go with what they belong to */
-        note_leak(origin, name, 0, 0);
+        add_leak(origin, name, 0, 0);
 }
 
 void hip_report_leaks(void)
@@ -243,8 +243,8 @@ void hip_report_leaks(void)
     if (!is_checked())
         return;
     hip_report_captures();
-    hip_each_allocation(note_allocation);
-    hip_handles_each(note_handle);
+    hip_each_allocation(add_allocation_leak);
+    hip_handles_each(add_handle_leak);
     for (size_t i = 0; i < leak_count; i++) {
         const struct leak *l = &leaks[i];
         int used = l->bytes

@@ -49,10 +49,10 @@ void *hip_handle_find(enum hip_handle_kind kind, const void *handle)
     return entry && entry->kind == kind ? entry->object : NULL;
 }
 
-void hip_handles_each(void (*each)(enum hip_handle_kind kind, const struct hip_origin *origin))
+void hip_handles_each(void (*visit)(enum hip_handle_kind kind, const struct hip_origin *origin))
 {
     for (size_t i = 0; i < table.count; i++)
-        each(table.list[i].kind, &table.list[i].origin);
+        visit(table.list[i].kind, &table.list[i].origin);
 }
 
 void hip_handle_remove(const void *handle)

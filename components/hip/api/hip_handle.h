@@ -28,7 +28,7 @@ void *hip_handle_add(enum hip_handle_kind kind, void *object);
 void *hip_handle_find(enum hip_handle_kind kind, const void *handle);
 /* All living handles, in the order of their numbers. */
 struct hip_origin;
-void hip_handles_each(void (*each)(enum hip_handle_kind kind, const struct hip_origin *origin));
+void hip_handles_each(void (*visit)(enum hip_handle_kind kind, const struct hip_origin *origin));
 /* From now on the handle is refused. */
 void hip_handle_remove(const void *handle);
 

@@ -26,7 +26,7 @@
 #include "hip_objects.h"
 
 struct hip_device {
-    bool is_open;    /* false: the device was destroyed */
+    bool is_open;    /* and was not destroyed */
     uint32_t number; /* the driver's number of the device */
     struct driver_device_info info;
     bool xnack, sramecc; /* features as code objects of this architecture find them */
@@ -60,7 +60,6 @@ struct hip_library {
     bool notes_calls;      /* the driver wants to know of each call */
     bool executes_ptx;     /* the devices are NVIDIA's: they run programs of CUDA, not of HIP */
     bool plays_trace;      /* calls are the same, whichever interface they were recorded from */
-    bool is_recording;     /* hip_recorder.h */
     bool has_unseen_error; /* a kernel has no code for its device; the program has not asked */
     hipError_t device_error; /* not hipSuccess: a kernel broke the device, and every later call
                                 returns this error */
@@ -128,6 +127,9 @@ void hip_set_features(struct hip_device *device);
 /* ---- hip_error.c ---- */
 
 void hip_set_last_error(hipError_t error);
+/* Writes a message as hip_say_call() does and returns `error`. */
+__attribute__((format(printf, 2, 3))) hipError_t hip_fail(hipError_t error, const char *format,
+                                                          ...);
 /* Translates a driver's answer into an error of HIP. For a failure it writes the driver's message
  * after the call or step that the thread is in; hip_status_of() names a step for that. */
 hipError_t hip_status(enum driver_status status);
@@ -146,14 +148,17 @@ hipError_t hip_wait_all_devices(void);
 hipError_t hip_wait_alone(uint64_t ticket);
 /* Waits for a ticket without releasing the lock: what the caller has found stays. */
 hipError_t hip_wait_here(uint64_t ticket);
-/* Gives other host threads their turn until the ticket is done or, with `poll`, the simulation went
- * on a little. False: this thread is not ordered, and nothing was done. */
-bool hip_take_turn(uint64_t ticket, bool poll);
+/* Gives other host threads their turn until the ticket is done or, with `polls`, the simulation
+ * went on a little. False: this thread is not ordered, and nothing was done. */
+bool hip_yield_turn(uint64_t ticket, bool polls);
 
 /* ---- hip_allocation_map.c ---- */
 
 /* The allocation that holds `address`, or NULL. Valid until the map changes. */
 const struct hip_allocation *hip_find_allocation(uint64_t address);
+/* Finds an allocation after a wait, which has released the lock. NULL: another thread has freed it
+ * meanwhile. */
+const struct hip_allocation *hip_find_allocation_again(uint64_t address, uint32_t number);
 /* The number of the allocation that holds `address`; 0: none does. */
 uint32_t hip_allocation_number(uint64_t address);
 /* The last allocation of device memory at or below `address`, or NULL. */
@@ -165,7 +170,7 @@ const struct hip_allocation *hip_last_allocation_of(int device);
 void hip_add_allocation(struct hip_allocation allocation);
 void hip_add_context_allocation(struct hip_allocation allocation);
 void hip_remove_allocation(const struct hip_allocation *allocation);
-void hip_each_allocation(void (*each)(const struct hip_allocation *allocation));
+void hip_each_allocation(void (*visit)(const struct hip_allocation *allocation));
 /* Notes that the allocation at `address` was made from a pool; and the bytes made from it. */
 void hip_set_pool(uint64_t address, const void *pool);
 uint64_t hip_pool_bytes(const void *pool);
@@ -176,12 +181,18 @@ bool hip_is_pinned_address(uint64_t address);
 const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size);
 /* The first address of pinned memory from which on `size` bytes are free; 0: there is none. */
 uint64_t hip_find_pinned_gap(uint64_t size);
-/* Kernels may use the host memory by its own address from now on: it gets a second number. */
-void hip_set_mapped(uint64_t address);
-/* The first allocation, in the order of addresses, that is wanted and not mapped, or NULL. */
+/* The words of hip_host_memory.h. The host memory at `address` is mapped from now on: it gets a
+ * second number, which is returned. */
+uint32_t hip_set_mapped(uint64_t address);
+/* The first allocation, in the order of addresses, that is wanted, or NULL. */
 const struct hip_allocation *hip_find_wanted(void);
-/* An address of host memory went to the device: the allocation that holds it is wanted. */
+/* The allocation that holds `address` is wanted if it is host memory that is not mapped. */
 void hip_set_wanted(uint64_t address);
+/* All host memory that is not mapped lies in this range, which is empty if there is none. */
+struct hip_address_range {
+    uint64_t low, high;
+};
+struct hip_address_range hip_unmapped_range(void);
 
 /* ---- hip_malloc_free.c ---- */
 
@@ -197,9 +208,9 @@ hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_
 
 /* ---- hip_copy.c ---- */
 
-/* Copies with all checks of hipMemcpy; `blocking` waits until done. */
+/* Copies with all checks of hipMemcpy; `is_blocking` waits until done. */
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
-                    bool blocking);
+                    bool is_blocking);
 
 /* `rows` rows of `width` bytes; the pitches are from row to row. A plain copy has one row. */
 struct hip_copy_area {
@@ -208,14 +219,14 @@ struct hip_copy_area {
     hipMemcpyKind kind;
 };
 
-hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool blocking);
+hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool is_blocking);
 /* Returns what hip_copy_2d() would return for a copy that it refuses, and copies nothing. */
 hipError_t hip_check_copy_2d(struct hip_copy_area area);
 
 /* ---- hip_memory_3d.c ---- */
 
 /* hipMemcpy3DAsync for a caller that has the lock. */
-hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking);
+hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool is_blocking);
 
 /* ---- hip_fill.c ---- */
 
@@ -227,7 +238,7 @@ struct hip_fill_area {
 };
 
 /* Fills the area with all checks of hipMemset2D. */
-hipError_t hip_fill(struct hip_fill_area area, hipStream_t stream, bool blocking);
+hipError_t hip_fill(struct hip_fill_area area, hipStream_t stream, bool is_blocking);
 /* Returns what hip_fill() would return for an area that it refuses, and fills nothing. */
 hipError_t hip_check_fill(struct hip_fill_area area);
 
@@ -248,7 +259,7 @@ const struct hip_module *hip_module_at(uint64_t base);
 const struct hip_function *hip_check_function(hipFunction_t function);
 /* A launch may have so many bytes of dynamic LDS. */
 void hip_set_dynamic_lds(const struct hip_function *function, uint32_t bytes);
-void hip_allow_large_clusters(const struct hip_function *function, bool allowed);
+void hip_allow_large_clusters(const struct hip_function *function, bool allows);
 /* True for the first refusal of the driver to launch the function, whose reason is written; false
  * for later ones. */
 bool hip_is_first_refusal(const struct hip_function *function);
@@ -326,6 +337,6 @@ bool hip_run_apart(bool (*run)(const char *path), const char *path);
 size_t hip_readable_bytes(const void *start);
 /* True if all `size` bytes at `address` can be read or, with `written`, written. If not, `*end` is
  * the first that cannot. Cheap if they can. */
-bool hip_is_accessible(uint64_t address, uint64_t size, bool written, uint64_t *end);
+bool hip_is_accessible(uint64_t address, uint64_t size, bool is_written, uint64_t *end);
 
 #endif

@@ -7,12 +7,12 @@
  * runtime/engine/options.h and runtime/session/run_ledger.h describe both. */
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/process/hip_process.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
 #include "runtime/session/run_ledger.h"
 
 #include "hip_findings.h"
-#include "hip_recorder.h"
 #include "hip_unsupported.h"
 
 struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -65,7 +65,7 @@ void hip_lock_resume(void)
 }
 
 /* The program uses the interface of another vendor's devices. */
-static hipError_t refuse_interface(void)
+static hipError_t fail_interface(void)
 {
     const char *isa = hip.devices[0].info.isa;
     if (hip.executes_ptx)
@@ -96,9 +96,9 @@ hipError_t hip_enter(const char *function)
     if (hip.state == HIP_FINISHED)
         return hipErrorDeinitialized;
     if (hip.state == HIP_FORKED)
-        return hip_process_refuse();
+        return hip_fail_forked();
     if (hip.state == HIP_OPEN && !hip.plays_trace && hip.executes_ptx != (hip_outer_call() != NULL))
-        return refuse_interface();
+        return fail_interface();
     return hip.state == HIP_OPEN ? hipSuccess : hipErrorNoDevice;
 }
 
@@ -128,7 +128,7 @@ hipError_t hip_leave(hipError_t error)
 {
     hipError_t fetched = hip_host_memory_fetch();
     error = error == hipSuccess ? fetched : error;
-    hip_recorder.leave();
+    hip_record_end_call();
     hip_unlock();
     if (error != hipSuccess && error != hipErrorNotReady)
         hip_set_last_error(error);
@@ -164,7 +164,7 @@ __attribute__((destructor)) static void close_library(void)
     }
     hip_say_repeats();
     hip_report_leaks();
-    hip_recorder.close();
+    hip_record_close();
     hip_process_close();
 }
 
@@ -178,12 +178,13 @@ hipError_t hip_set_current_device(int device)
     if (!hip_is_device(device))
         return hipErrorInvalidDevice;
     if (device != current_device)
-        HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device);
+        hip_record_call(
+            (struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device});
     current_device = device;
     return hipSuccess;
 }
 
-void hip_refuse(const char *name, const char *result)
+void hip_say_missing(const char *name, const char *result)
 {
     hip_say("%s: not in this HIP library; the program goes on with %s (reference/hip.md of "
             "'./dev docs' lists what works)",

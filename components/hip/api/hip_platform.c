@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "components/amd/isa/isa_target.h"
 #include "components/hip/api/process/hip_process.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/turns/hip_turns.h"
 #include "components/host/start/open_platform.h"
 #include "components/kfd/guest/guest_driver.h"
@@ -13,11 +14,10 @@
 #include "runtime/session/run_ledger.h"
 
 #include "hip_findings.h"
-#include "hip_recorder.h"
 
 static const char *unified; /* --unified, or NULL */
 
-static void take_driver(const struct driver_api *api)
+static void use_driver(const struct driver_api *api)
 {
     hip.api = api;
     uint32_t flags = hip.api->stream_flags();
@@ -34,7 +34,7 @@ static bool join_machine(const char *path)
     if (!api)
         return false;
     hip_process_guard(NULL);
-    take_driver(api);
+    use_driver(api);
     return true;
 }
 
@@ -48,9 +48,9 @@ static bool load_platform(const char *path)
     const char *mode = option_text("mode");
     unified = option_text("unified");
     hip.is_functional = mode && strcmp(mode, "functional") == 0;
-    take_driver(api);
+    use_driver(api);
     if (api->set_caller)
-        api->set_caller(hip_caller);
+        api->set_caller(hip_find_caller);
     hip_process_guard(platform);
     return true;
 }
@@ -82,12 +82,12 @@ static bool open_all(uint32_t count)
 static bool open_listed(const char *list, uint32_t count)
 {
     const char *next = list;
-    bool seen[HIP_DEVICES_MAX] = {false};
+    bool is_seen[HIP_DEVICES_MAX] = {false};
     for (int slot = 0; slot == 0 || *next == ','; slot++) {
         char *end = NULL;
         next += slot > 0;
         unsigned long number = *next >= '0' && *next <= '9' ? strtoul(next, &end, 10) : ULONG_MAX;
-        if (number >= count || seen[number] || (*end && *end != ',')) {
+        if (number >= count || is_seen[number] || (*end && *end != ',')) {
             hip_say("%s=%s: GPUs of the platform are 0 to %u, each named once, with commas between "
                     "them",
                     choice_name(), list, count - 1);
@@ -95,7 +95,7 @@ static bool open_listed(const char *list, uint32_t count)
         }
         if (hip_open_device(slot, (uint32_t)number) != hipSuccess)
             return false;
-        seen[number] = true;
+        is_seen[number] = true;
         next = end;
     }
     return true;
@@ -155,11 +155,11 @@ enum hip_state hip_open_platform(void)
         run_ledger_report(EXIT_UNABLE);
         return HIP_FAILED;
     }
-    if (!hip_recorder.open()) {
+    if (!hip_record_open()) {
         run_ledger_report(EXIT_UNABLE);
         return HIP_FAILED;
     }
     if (getenv(choice_name()))
-        HIP_RECORD_STEP(refuse("a variable of the environment chooses its GPUs"));
+        hip_record_give_up("a variable of the environment chooses its GPUs");
     return HIP_OPEN;
 }

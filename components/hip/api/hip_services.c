@@ -22,14 +22,9 @@ static hipError_t hip_lost(void)
     return hip.device_error;
 }
 
-static bool hip_functional(void)
+static bool hip_is_functional(void)
 {
     return hip.is_functional;
-}
-
-static bool hip_recording(void)
-{
-    return hip.is_recording;
 }
 
 static void hip_play_calls(void)
@@ -68,11 +63,11 @@ static bool hip_wait_for(const void *address, bool watches)
     const struct timespec until = hip_turns_later(&(struct timespec){.tv_sec = 1});
     hip_turns_lock();
     hip_lock_pause();
-    bool woken = hip_turns_wait(address, HIP_TURNS_SIGNAL, watches ? &until : NULL)
-                 || !hip_turns_order_all();
+    bool is_woken = hip_turns_wait(address, HIP_TURNS_SIGNAL, watches ? &until : NULL)
+                    || !hip_turns_are_all_ordered();
     hip_turns_unlock();
     hip_lock_resume();
-    return woken;
+    return is_woken;
 }
 
 static void hip_wake(const void *address)
@@ -97,7 +92,6 @@ static int hip_make_thread(void *(*start)(void *), void *argument)
 const struct hip_services *heddleServices(void)
 {
     static const struct hip_services services = {
-        .recorder = &hip_recorder,
 #define HIP_SERVICE(type, name, function, parameters) .name = (function),
 #include "hip_services.def"
 #undef HIP_SERVICE

@@ -10,15 +10,12 @@
 
 #include "components/hip/api/code/hip_registration.h"
 #include "components/hip/api/memory/hip_location.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/host/driver/driver_api.h"
 
 #include "hip_objects.h"
-#include "hip_recorder.h"
-
-#define HIP_SERVICE_PRINTS __attribute__((format(printf, 1, 2)))
 
 struct hip_services {
-    const struct hip_recorder *recorder; /* to be used while recording() */
 #define HIP_SERVICE(type, name, function, parameters) type(*name) parameters;
 #include "hip_services.def"
 #undef HIP_SERVICE

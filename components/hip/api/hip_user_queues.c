@@ -1,6 +1,7 @@
 /* User queues for HIP programs; see heddle_user_queues.h. */
+#include "components/hip/api/record/hip_record.h"
+
 #include "hip_internal.h"
-#include "hip_recorder.h"
 
 #pragma GCC visibility push(default)
 #include "heddle_user_queues.h"
@@ -11,7 +12,7 @@ HIP_DEFINE_AS(int, hip.device_error, heddleUserQueues, (queues, device),
 {
     if (!queues || !device)
         return hipErrorInvalidValue;
-    hip_recorder.refuse("it writes to user queues, which is no call that could be noted");
+    hip_record_give_up("it writes to user queues, which is no call that could be noted");
     *queues = hip.api->user_queues;
     *device = hip.devices[hip_current_device()].number;
     return *queues ? hipSuccess : hipErrorNotSupported;

@@ -8,12 +8,12 @@
 #include "hip_internal.h"
 
 /* The engine failed while it ran for all threads that wait; each finds out when it continues. */
-static bool step_failed;
+static bool has_failed;
 
 bool hip_is_ticket_done(uint64_t ticket)
 {
     uint64_t done_ps;
-    return ticket == 0 || step_failed || hip.api->time_of(ticket, &done_ps) != DRIVER_NOT_READY;
+    return ticket == 0 || has_failed || hip.api->time_of(ticket, &done_ps) != DRIVER_NOT_READY;
 }
 
 static uint64_t now_ps(void)
@@ -33,13 +33,13 @@ static bool pass_time(uint64_t span_ps)
     return runs;
 }
 
-static void step_engine(bool poll)
+static void step_engine(bool polls)
 {
     hip_lock_resume();
-    bool polled = hip_hostcall_step();
+    bool has_served = hip_hostcall_step();
     hip_lock_pause();
-    if (!polled && hip.api->advance(poll) != DRIVER_OK)
-        step_failed = true;
+    if (!has_served && hip.api->advance(polls) != DRIVER_OK)
+        has_failed = true;
 }
 
 const struct hip_turns_engine hip_turns_engine = {.is_done = hip_is_ticket_done,
@@ -48,12 +48,12 @@ const struct hip_turns_engine hip_turns_engine = {.is_done = hip_is_ticket_done,
                                                   .step = step_engine,
                                                   .leave = hip_hide_state};
 
-bool hip_take_turn(uint64_t ticket, bool poll)
+bool hip_yield_turn(uint64_t ticket, bool polls)
 {
     hip_lock_pause();
-    bool ordered = hip_turns_wait_ticket(ticket, poll);
+    bool is_ordered = hip_turns_wait_ticket(ticket, polls);
     hip_lock_resume();
-    return ordered;
+    return is_ordered;
 }
 
 hipError_t hip_wait_alone(uint64_t ticket)
@@ -70,7 +70,7 @@ hipError_t hip_wait_alone(uint64_t ticket)
 hipError_t hip_wait_ticket(uint64_t ticket)
 {
     hip_host_memory_note_wait();
-    hip_take_turn(ticket, false);
+    hip_yield_turn(ticket, false);
     return hip_wait_alone(ticket);
 }
 

@@ -47,8 +47,8 @@ static struct line {
 } lines[MESSAGES_MAX];
 static unsigned used_lines; /* places in `lines`, and further messages that got none */
 
-/* Notes the line, or that it comes again. False: it is not to be written. */
-static bool note_line(const char *text)
+/* Counts the line. False: it was written before, or too many others were. */
+static bool count_line(const char *text)
 {
     for (unsigned i = 0; i < MESSAGES_MAX; i++) {
         bool is_whole = __atomic_load_n(&lines[i].is_written, __ATOMIC_ACQUIRE);
@@ -80,12 +80,12 @@ static void translate(char *text, size_t size)
                                            {"HIP", "CUDA"},
                                            {"hip", "cuda"}};
     char from[sizeof lines[0].text], *to = text;
-    bool quoted = false;
+    bool is_quoted = false;
     snprintf(from, sizeof from, "%s", text);
     for (const char *at = from; *at && to + 1 < text + size;) {
         size_t word = ARRAY_COUNT(words);
-        quoted ^= *at == '\'';
-        if (!quoted)
+        is_quoted ^= *at == '\'';
+        if (!is_quoted)
             for (size_t i = 0; i < ARRAY_COUNT(words) && word > i; i++)
                 if (strncmp(at, words[i][0], strlen(words[i][0])) == 0)
                     word = i;
@@ -108,7 +108,7 @@ static void write_line(const char *subject, const char *format, va_list argument
     vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
     if (strncmp(step_name, "cuda", 4) == 0)
         translate(text + length, sizeof text - (size_t)length);
-    if (note_line(text))
+    if (count_line(text))
         fprintf(stderr, "heddle: %s\n", text);
 }
 
@@ -131,15 +131,20 @@ void hip_say(const char *format, ...)
     va_end(arguments);
 }
 
-void hip_complain(const char *format, ...)
+void hip_say_call_list(const char *format, va_list arguments)
+{
+    write_line(step_name, format, arguments);
+}
+
+void hip_say_call(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    write_line(step_name, format, arguments);
+    hip_say_call_list(format, arguments);
     va_end(arguments);
 }
 
-void hip_complain_always(const char *text)
+void hip_say_lost(const char *text)
 {
     fprintf(stderr, "heddle: %s: %s\n", step_name, text);
 }

@@ -202,6 +202,6 @@ int main(int argc, char **argv)
     heddleServices()->play_calls();
     run_threads();
     wait_for_devices();
-    play_compare_rest();
+    play_run_comparisons();
     return play_report() ? 0 : 1;
 }

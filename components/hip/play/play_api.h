@@ -68,8 +68,8 @@ const char *play_file_path(const char *file);
 void play_compare(const struct api_trace_call *call, const uint8_t *bytes, uint64_t pitch);
 /* Compares at the end: an asynchronous copy to memory of the player. */
 void play_compare_later(const struct api_trace_call *call, uint8_t *bytes);
-void play_compare_rest(void);
-/* Prints the sums; true: every byte was right. */
+void play_run_comparisons(void);
+/* Prints the sums. True if every byte was right. */
 bool play_report(void);
 
 /* ---- play_calls.c ---- */

@@ -106,7 +106,7 @@ static void call_compare(const struct api_trace_call *call)
 /* ---- copies ---- */
 
 /* Allocates memory that an asynchronous copy may use until the end. */
-static uint8_t *take_pinned(const struct api_trace_call *call, uint64_t size)
+static uint8_t *find_pinned(const struct api_trace_call *call, uint64_t size)
 {
     void *bytes = NULL;
     play_check(call, hipHostMalloc(&bytes, size, hipHostMallocDefault), "hipHostMalloc");
@@ -151,7 +151,7 @@ static void call_copy_to(const struct api_trace_call *call)
     uint8_t *bytes = play_read_file(call, size);
     void *to = play_address(call, &call->to);
     if (call->is_async) {
-        uint8_t *pinned = take_pinned(call, size);
+        uint8_t *pinned = find_pinned(call, size);
         memcpy(pinned, bytes, size);
         copy_rows_async(call, to, call->pitch, pinned, call->size, hipMemcpyHostToDevice);
     } else {
@@ -166,7 +166,7 @@ static void call_copy_from(const struct api_trace_call *call)
 {
     uint64_t size = api_trace_bytes(call);
     uint8_t *golden = play_read_file(call, size),
-            *bytes = call->is_async ? take_pinned(call, size) : golden;
+            *bytes = call->is_async ? find_pinned(call, size) : golden;
     const void *from = play_address(call, &call->from);
     for (uint64_t i = 0; i < size; i++)
         bytes[i] = (uint8_t)~golden[i];

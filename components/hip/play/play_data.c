@@ -12,8 +12,8 @@
 
 enum { MESSAGES_MAX = 20 };
 
-struct later {
-    struct later *next;
+struct comparison {
+    struct comparison *next;
     const struct api_trace_call *call;
     uint8_t *bytes;
 };
@@ -22,14 +22,14 @@ static pthread_mutex_t lock =
     PTHREAD_MUTEX_INITIALIZER; /* guards the sums, as threads return from their calls together */
 static uint64_t total_bytes, correct_bytes;
 static uint32_t wrong_copies;
-static struct later *rest, **last_of_rest = &rest;
+static struct comparison *comparisons, **comparisons_end = &comparisons;
 
 const char *play_file_path(const char *file)
 {
     size_t head = strlen(play_trace.folder), size = head + strlen(file) + 2;
     char *path = play_allocate(size);
-    bool slash = head > 0 && play_trace.folder[head - 1] != '/';
-    snprintf(path, size, "%s%s%s", play_trace.folder, slash ? "/" : "", file);
+    bool needs_slash = head > 0 && play_trace.folder[head - 1] != '/';
+    snprintf(path, size, "%s%s%s", play_trace.folder, needs_slash ? "/" : "", file);
     return path;
 }
 
@@ -87,16 +87,17 @@ void play_compare(const struct api_trace_call *call, const uint8_t *bytes, uint6
 
 void play_compare_later(const struct api_trace_call *call, uint8_t *bytes)
 {
-    struct later *later = play_allocate(sizeof *later);
-    *later = (struct later){NULL, call, bytes};
-    *last_of_rest = later;
-    last_of_rest = &later->next;
+    struct comparison *comparison = play_allocate(sizeof *comparison);
+    *comparison = (struct comparison){NULL, call, bytes};
+    *comparisons_end = comparison;
+    comparisons_end = &comparison->next;
 }
 
-void play_compare_rest(void)
+void play_run_comparisons(void)
 {
-    for (const struct later *each = rest; each; each = each->next)
-        play_compare(each->call, each->bytes, each->call->size);
+    for (const struct comparison *comparison = comparisons; comparison;
+         comparison = comparison->next)
+        play_compare(comparison->call, comparison->bytes, comparison->call->size);
 }
 
 bool play_report(void)

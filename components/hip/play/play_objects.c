@@ -139,8 +139,8 @@ hipFunction_t play_function(const struct api_trace_call *call)
         if (hipModuleGetFunction(&function, module, call->name) == hipSuccess)
             return function;
     }
-    for (struct source *each = next_source(call, NULL, &module); each && !call->module;
-         each = next_source(call, each, &module))
+    for (struct source *entry = next_source(call, NULL, &module); entry && !call->module;
+         entry = next_source(call, entry, &module))
         if (hipModuleGetFunction(&function, module, call->name) == hipSuccess)
             return function;
     play_fail(call, "no code object has a kernel '%s'%s", call->name,
@@ -152,8 +152,8 @@ void *play_symbol(const struct api_trace_call *call, uint64_t *size)
     hipModule_t module = NULL;
     hipDeviceptr_t address = NULL;
     size_t bytes = 0;
-    for (struct source *each = next_source(call, NULL, &module); each;
-         each = next_source(call, each, &module))
+    for (struct source *entry = next_source(call, NULL, &module); entry;
+         entry = next_source(call, entry, &module))
         if (hipModuleGetGlobal(&address, &bytes, module, call->name) == hipSuccess) {
             *size = bytes;
             return address;

@@ -25,7 +25,7 @@
 /* Programs take 0 for a time that was not measured. */
 #define BOOT_S   UINT64_C(1000)
 
-bool hip_clock_simulated;
+bool hip_clock_is_simulated;
 
 /* Time that has passed beside the simulation: for ordered threads, one of which runs at a time, and
  * for each other thread. */
@@ -37,7 +37,7 @@ void hip_clock_host(clockid_t clock, struct timespec *time)
     HIP_LIBC(clock_gettime)(clock, time);
 }
 
-/* The time that a clock shows at the beginning; false: the clock is not simulated. The kernel gives
+/* The time that a clock shows at the beginning. False: the clock is not simulated. The kernel gives
  * clocks of devices numbers that end in 3, and those of other threads and processes the rest of the
  * numbers below 0. */
 static bool begins_at(clockid_t clock, uint64_t *seconds)
@@ -68,7 +68,7 @@ static bool begins_at(clockid_t clock, uint64_t *seconds)
 /* True if the calling code sees simulated clocks. */
 static bool is_simulated(void)
 {
-    return hip_clock_simulated && __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) == 0;
+    return hip_clock_is_simulated && __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) == 0;
 }
 
 uint64_t hip_clock_now_ps(void)
@@ -190,7 +190,7 @@ clock_t clock(void)
 /* In the child of fork(), which has no simulation. */
 static void show_host(void)
 {
-    hip_clock_simulated = false;
+    hip_clock_is_simulated = false;
 }
 
 /* The platform is not open yet, and memory of the heap lies where it lies without the option. */
@@ -205,6 +205,6 @@ __attribute__((constructor)) static void choose_clock(void)
                 "HEDDLE_HOST_THREADS=free and thread sanitizer; the program has the host's clocks");
         return;
     }
-    hip_clock_simulated = true;
+    hip_clock_is_simulated = true;
     pthread_atfork(NULL, NULL, show_host);
 }

@@ -19,7 +19,7 @@
 
 enum { HIP_CLOCK_READING_PS = 20000 /* as a reading through the vDSO takes on hosts of today */ };
 
-extern bool hip_clock_simulated;
+extern bool hip_clock_is_simulated;
 
 /* The host's clock, for every caller and in handlers of signals. */
 void hip_clock_host(clockid_t clock, struct timespec *time);

@@ -29,17 +29,17 @@ static int acquire(void *object, int (*attempt)(void *object), const struct time
     hip_turns_count_operation();
     int error = attempt(object);
     while (error == EBUSY) {
-        bool in_time = true;
+        bool is_in_time = true;
         hip_turns_lock();
         __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
         error = attempt(object);
         if (error == EBUSY)
-            in_time = hip_turns_wait(object, HIP_TURNS_LOCK, deadline);
+            is_in_time = hip_turns_wait(object, HIP_TURNS_LOCK, deadline);
         __atomic_fetch_sub(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
         hip_turns_unlock();
         if (error == EBUSY)
             error = attempt(object);
-        if (!in_time && error == EBUSY)
+        if (!is_in_time && error == EBUSY)
             return ETIMEDOUT;
     }
     return error;
@@ -67,24 +67,24 @@ static int attempt_once(void *object, int (*attempt)(void *object))
 #define ORDERED(name, parameters, arguments, ...)                                                  \
     int name parameters                                                                            \
     {                                                                                              \
-        return hip_turns_bypass() ? HIP_LIBC(name) arguments : (__VA_ARGS__);                      \
+        return hip_turns_are_bypassed() ? HIP_LIBC(name) arguments : (__VA_ARGS__);                \
     }                                                                                              \
     int name parameters
 /* A function like that which waits until `clock` shows `time`. */
 #define TIMED(name, parameters, arguments, clock, time, ...)                                       \
     int name parameters                                                                            \
     {                                                                                              \
-        return hip_clock_timed(hip_turns_bypass() ? HIP_LIBC(name) arguments : (__VA_ARGS__),      \
-                               clock, time);                                                       \
+        return hip_clock_timed(                                                                    \
+            hip_turns_are_bypassed() ? HIP_LIBC(name) arguments : (__VA_ARGS__), clock, time);     \
     }                                                                                              \
     int name parameters
 /* A function of the C library that gives an object back: wakes up to `count` threads that wait. */
 #define WAKING(name, type, count)                                                                  \
     int name(type *object)                                                                         \
     {                                                                                              \
-        bool ordered = !hip_turns_bypass();                                                        \
+        bool is_ordered = !hip_turns_are_bypassed();                                               \
         int result = HIP_LIBC(name)(object);                                                       \
-        if (ordered)                                                                               \
+        if (is_ordered)                                                                            \
             hip_turns_wake((const void *)(uintptr_t)object, HIP_TURNS_LOCK, count);                \
         return result;                                                                             \
     }                                                                                              \
@@ -106,12 +106,12 @@ static bool is_mistake(const pthread_mutex_t *mutex)
 
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    if (hip_turns_bypass() || is_mistake(mutex))
+    if (hip_turns_are_bypassed() || is_mistake(mutex))
         return HIP_LIBC(pthread_mutex_lock)(mutex);
     /* A thread without a place in the order unlocks by itself: no turn depends on it. */
     hip_turns_count_operation();
     int error = try_mutex(mutex), owner = mutex->__data.__owner;
-    if (error == EBUSY && owner != 0 && !hip_turns_is_counted(owner))
+    if (error == EBUSY && owner != 0 && !hip_turns_is_ordered_task(owner))
         return HIP_LIBC(pthread_mutex_lock)(mutex);
     return error == EBUSY ? acquire(mutex, try_mutex, NULL) : error;
 }
@@ -206,7 +206,7 @@ ORDERED(sem_wait, (sem_t * semaphore), (semaphore),
 
 int sem_trywait(sem_t *semaphore)
 {
-    if (hip_turns_bypass())
+    if (hip_turns_are_bypassed())
         return HIP_LIBC(sem_trywait)(semaphore);
     int error = attempt_once(semaphore, try_semaphore);
     return set_errno(error == EBUSY ? EAGAIN : error);
@@ -226,13 +226,13 @@ WAKING(sem_post, sem_t, 1);
 static int wait_signal(pthread_cond_t *condition, pthread_mutex_t *mutex,
                        const struct timespec *deadline)
 {
-    bool in_time = true;
+    bool is_in_time = true;
     hip_turns_lock();
     __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
     int error = HIP_LIBC(pthread_mutex_unlock)(mutex);
     if (error == 0) {
         hip_turns_wake_locked(mutex, HIP_TURNS_LOCK, 1);
-        in_time = hip_turns_wait(condition, HIP_TURNS_SIGNAL, deadline);
+        is_in_time = hip_turns_wait(condition, HIP_TURNS_SIGNAL, deadline);
     }
     __atomic_fetch_sub(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
     hip_turns_unlock();
@@ -240,7 +240,7 @@ static int wait_signal(pthread_cond_t *condition, pthread_mutex_t *mutex,
         error = pthread_mutex_lock(mutex);
         pthread_testcancel();
     }
-    return error ? error : in_time ? 0 : ETIMEDOUT;
+    return error ? error : is_in_time ? 0 : ETIMEDOUT;
 }
 
 /* True if other processes may signal it, so that the C library has to wait. Bit 0 of the flags
@@ -252,7 +252,7 @@ static bool is_shared(const pthread_cond_t *condition)
 
 int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
 {
-    return hip_turns_bypass() || is_shared(condition)
+    return hip_turns_are_bypassed() || is_shared(condition)
                ? HIP_LIBC(pthread_cond_wait)(condition, mutex)
                : wait_signal(condition, mutex, NULL);
 }
@@ -286,7 +286,7 @@ int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *
 {
     clockid_t clock = clock_of(condition); /* which may be gone when the wait is over */
     int error =
-        hip_turns_bypass()
+        hip_turns_are_bypassed()
             ? HIP_LIBC(pthread_cond_timedwait)(condition, mutex, HIP_CLOCK_HOST_TIME(clock, time))
             : wait_signal_until(condition, mutex, clock, time);
     return hip_clock_timed(error, clock, time);
@@ -294,13 +294,14 @@ int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *
 
 int pthread_cond_signal(pthread_cond_t *condition)
 {
-    bool woken = !hip_turns_bypass() && hip_turns_wake(condition, HIP_TURNS_SIGNAL, 1) > 0;
-    return woken ? 0 : HIP_LIBC(pthread_cond_signal)(condition);
+    bool has_woken =
+        !hip_turns_are_bypassed() && hip_turns_wake(condition, HIP_TURNS_SIGNAL, 1) > 0;
+    return has_woken ? 0 : HIP_LIBC(pthread_cond_signal)(condition);
 }
 
 int pthread_cond_broadcast(pthread_cond_t *condition)
 {
-    if (!hip_turns_bypass())
+    if (!hip_turns_are_bypassed())
         hip_turns_wake(condition, HIP_TURNS_SIGNAL, UINT32_MAX);
     return HIP_LIBC(pthread_cond_broadcast)(condition);
 }
@@ -364,7 +365,7 @@ int pthread_barrier_destroy(pthread_barrier_t *object)
 
 int pthread_barrier_wait(pthread_barrier_t *object)
 {
-    if (hip_turns_bypass())
+    if (hip_turns_are_bypassed())
         return HIP_LIBC(pthread_barrier_wait)(object);
     int result = 0;
     hip_turns_lock();
@@ -415,7 +416,7 @@ static void end_once(const struct once *once)
 
 int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
-    if (hip_turns_bypass())
+    if (hip_turns_are_bypassed())
         return HIP_LIBC(pthread_once)(control, routine);
     __attribute__((cleanup(end_once))) struct once once = {.control = control};
     hip_turns_lock();

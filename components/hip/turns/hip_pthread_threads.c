@@ -2,7 +2,8 @@
  * C library's own: the dynamic linker finds these first, since programs name this library before
  * the C library. See hip_turns.h.
  *
- * Invariant: where no order applies (hip_turns_bypass) each does what the C library's does. */
+ * Invariant: where no order applies (hip_turns_are_bypassed) each does what the C library's does.
+ */
 #define _GNU_SOURCE
 /* The functions that these headers declare and this file defines are exported. */
 #pragma GCC visibility push(default)
@@ -47,26 +48,26 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
 
 int pthread_join(pthread_t thread, void **result)
 {
-    bool ordered = !hip_turns_bypass();
-    if (ordered)
+    bool is_ordered = !hip_turns_are_bypassed();
+    if (is_ordered)
         hip_turns_join(thread);
     int error = HIP_LIBC(pthread_join)(thread, result);
-    if (ordered && error == 0)
-        hip_turns_forget(thread, true);
+    if (is_ordered && error == 0)
+        hip_turns_release_thread(thread, true);
     return error;
 }
 
 int pthread_detach(pthread_t thread)
 {
-    if (!hip_turns_bypass())
-        hip_turns_forget(thread, false);
+    if (!hip_turns_are_bypassed())
+        hip_turns_release_thread(thread, false);
     return HIP_LIBC(pthread_detach)(thread);
 }
 
 int pthread_cancel(pthread_t thread)
 {
     int error = HIP_LIBC(pthread_cancel)(thread);
-    if (error == 0 && !hip_turns_bypass())
+    if (error == 0 && !hip_turns_are_bypassed())
         hip_turns_interrupt(thread);
     return error;
 }
@@ -130,7 +131,7 @@ static int pause_simulated(struct sleep *sleep)
                           ? hip_clock_ps_of(sleep->clock, request)
                           : now_ps + hip_clock_ps_of(CLOCK_THREAD_CPUTIME_ID, request);
     uint64_t span_ps = sleep->until_ps > now_ps ? sleep->until_ps - now_ps : 0;
-    if (hip_turns_bypass())
+    if (hip_turns_are_bypassed())
         return run_simulated(sleep);
     hip_turns_pause(span_ps / 1000, run_simulated, sleep);
     hip_clock_pass(sleep->until_ps);
@@ -140,7 +141,7 @@ static int pause_simulated(struct sleep *sleep)
 /* True if the calling thread sleeps by simulated clocks. */
 static bool sleeps_simulated(void)
 {
-    return hip_clock_simulated && __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) == 0;
+    return hip_clock_is_simulated && __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) == 0;
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request,
@@ -149,7 +150,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request,
     struct sleep sleep = {.clock = clock, .flags = flags, .request = request, .left = left};
     if (sleeps_simulated())
         return pause_simulated(&sleep);
-    return hip_turns_bypass() ? run_sleep(&sleep) : pause_for(&sleep);
+    return hip_turns_are_bypassed() ? run_sleep(&sleep) : pause_for(&sleep);
 }
 
 /* nanosleep() is measured on CLOCK_REALTIME but does not follow it when it is set: like this. */
@@ -181,7 +182,7 @@ static int run_yield(void *argument)
 
 int sched_yield(void)
 {
-    return hip_turns_bypass() ? run_yield(NULL) : hip_turns_pause(0, run_yield, NULL);
+    return hip_turns_are_bypassed() ? run_yield(NULL) : hip_turns_pause(0, run_yield, NULL);
 }
 
 /* ---- futexes: std::atomic::wait, std::future and others come here through syscall() ---- */
@@ -216,16 +217,16 @@ static long futex_wait(const struct system_call *call)
     struct timespec deadline;
     if (timeout)
         futex_deadline(timeout, (int)call->arguments[1], &deadline);
-    bool woken = true, differs;
+    bool is_woken = true, differs;
     hip_turns_lock();
     /* Counted before the look at the word: a thread that changes the word later sees a waiter. */
     __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
     differs = __atomic_load_n(word, __ATOMIC_SEQ_CST) != (int)call->arguments[2];
     if (!differs)
-        woken = hip_turns_wait(word, HIP_TURNS_SIGNAL, timeout ? &deadline : NULL);
+        is_woken = hip_turns_wait(word, HIP_TURNS_SIGNAL, timeout ? &deadline : NULL);
     __atomic_fetch_sub(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
     hip_turns_unlock();
-    if (differs || !woken) {
+    if (differs || !is_woken) {
         errno = differs ? EAGAIN : ETIMEDOUT;
         return -1;
     }
@@ -264,16 +265,17 @@ static long futex_timed(struct system_call *call, long (*wait)(const struct syst
 
 static long futex_call(struct system_call *call)
 {
-    bool simulated = sleeps_simulated() && call->arguments[3];
+    bool is_simulated = sleeps_simulated() && call->arguments[3];
     switch (call->arguments[1] & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET: {
-        long (*wait)(const struct system_call *) = hip_turns_bypass() ? forward_call : futex_wait;
-        return simulated ? futex_timed(call, wait) : wait(call);
+        long (*wait)(const struct system_call *) =
+            hip_turns_are_bypassed() ? forward_call : futex_wait;
+        return is_simulated ? futex_timed(call, wait) : wait(call);
     }
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
-        return hip_turns_bypass() ? forward_call(call) : futex_wake(call);
+        return hip_turns_are_bypassed() ? forward_call(call) : futex_wake(call);
     default:
         return forward_call(call);
     }

@@ -1,6 +1,6 @@
 /* The order of the program's host threads; see hip_turns.h.
  *
- * Invariants. Under `hip_turns.lock`: at most one counted thread has the turn (`hip_turns.holder`);
+ * Invariants. Under `hip_turns.lock`: at most one ordered thread has the turn (`hip_turns.holder`);
  * each other is in the queue of those that can go on (QUEUED), waits for an address (PARKED), for
  * HIP (IN_HIP, POLLING_HIP), has paused in vain too often (IDLE), or has ended. A thread that gives
  * up the turn picks the next one at once, so without a holder the queue is empty. All lists are in
@@ -16,7 +16,7 @@ enum {
     PAUSES_MAX = 10,       /* in a row; then a thread is taken to be polling */
 };
 
-bool hip_turns_on;
+bool hip_turns_are_active;
 unsigned hip_turns_parked;
 _Thread_local int hip_turns_depth __attribute__((tls_model("initial-exec")));
 _Thread_local struct hip_turns_thread *hip_turns_self __attribute__((tls_model("initial-exec")));
@@ -41,10 +41,10 @@ static void list_remove(struct hip_turns_thread **list, struct hip_turns_thread 
 
 /* ---- handing on the turn ---- */
 
-static void grant_turn(struct hip_turns_thread *thread)
+static void let_continue(struct hip_turns_thread *thread)
 {
-    thread->granted = true;
-    pthread_cond_signal(&thread->granted_now);
+    thread->may_continue = true;
+    pthread_cond_signal(&thread->wakeup);
 }
 
 static bool waits_in_hip(const struct hip_turns_thread *thread)
@@ -60,18 +60,18 @@ static struct hip_turns_thread *first_in_hip(void)
     return thread;
 }
 
-/* Lets all go on that have paused in vain; false: there are none. */
+/* Lets all go on that have paused in vain. False: there are none. */
 static bool queue_idle(void)
 {
-    bool any = false;
+    bool has_idle = false;
     for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created) {
         if (t->state == HIP_TURNS_IDLE) {
             t->state = HIP_TURNS_QUEUED;
             list_append(&hip_turns.queue, t);
-            any = true;
+            has_idle = true;
         }
     }
-    return any;
+    return has_idle;
 }
 
 void hip_turns_give(struct hip_turns_thread *thread)
@@ -81,7 +81,7 @@ void hip_turns_give(struct hip_turns_thread *thread)
     thread->operations = 0;
     if (!thread->runs_engine)
         hip_turns_engine.leave();
-    grant_turn(thread);
+    let_continue(thread);
 }
 
 void hip_turns_unpark(struct hip_turns_thread *thread)
@@ -96,17 +96,17 @@ static void end_timed_wait(void)
 {
     struct hip_turns_thread *first = NULL;
     for (struct hip_turns_thread *t = hip_turns.parked; t; t = t->next)
-        if (t->counted && t->has_deadline
-            && (!first || hip_turns_before(&t->deadline, &first->deadline)))
+        if (t->is_ordered && t->has_deadline
+            && (!first || hip_turns_is_before(&t->deadline, &first->deadline)))
             first = t;
-    if (first && hip_turns_passed(&first->deadline)) {
+    if (first && hip_turns_has_passed(&first->deadline)) {
         hip_turns_unpark(first);
-        first->timed_out = true;
+        first->has_timed_out = true;
         first->pauses = 0;
         first->state = HIP_TURNS_HOLDING;
         hip_turns_give(first);
     } else if (first) {
-        pthread_cond_signal(&first->granted_now);
+        pthread_cond_signal(&first->wakeup);
     }
 }
 
@@ -136,8 +136,8 @@ void hip_turns_give_up(void)
 
 void hip_turns_make_ready(struct hip_turns_thread *thread)
 {
-    if (!thread->counted) {
-        grant_turn(thread);
+    if (!thread->is_ordered) {
+        let_continue(thread);
         return;
     }
     thread->state = HIP_TURNS_QUEUED;
@@ -151,11 +151,11 @@ void hip_turns_make_ready(struct hip_turns_thread *thread)
 /* The holder has been found to wait for nothing that we see: it goes on without a place. */
 static void drop_holder(void)
 {
-    hip_turns.holder->counted = false;
+    hip_turns.holder->is_ordered = false;
     hip_turns_give_up();
 }
 
-/* True if only a deadline, or a thread that is not counted, can let a thread continue. */
+/* True if only a deadline, or a thread that is not ordered, can let a thread continue. */
 static bool turn_is_stalled(void)
 {
     return !hip_turns.holder;
@@ -163,7 +163,7 @@ static bool turn_is_stalled(void)
 
 /* After a wait that brought nothing: looks after the holder, deadlines, and locks that were
  * released out of our sight (by another process). */
-static void look_around(void)
+static void check_progress(void)
 {
     if (hip_turns.holder) {
         if (hip_turns_watch(hip_turns.holder, hip_turns.turn))
@@ -177,28 +177,29 @@ static void look_around(void)
     }
 }
 
-void hip_turns_wait_granted(void)
+void hip_turns_wait_to_continue(void)
 {
-    while (!hip_turns_self->granted) {
+    while (!hip_turns_self->may_continue) {
         struct timespec until = hip_turns_later(&(struct timespec){.tv_nsec = TICK_NS});
-        bool own = hip_turns_self->state == HIP_TURNS_PARKED && hip_turns_self->has_deadline
-                   && (!hip_turns_self->counted || turn_is_stalled())
-                   && !hip_turns_passed(&hip_turns_self->deadline);
-        if (own && hip_turns_before(&hip_turns_self->deadline, &until))
+        bool waits_for_deadline = hip_turns_self->state == HIP_TURNS_PARKED
+                                  && hip_turns_self->has_deadline
+                                  && (!hip_turns_self->is_ordered || turn_is_stalled())
+                                  && !hip_turns_has_passed(&hip_turns_self->deadline);
+        if (waits_for_deadline && hip_turns_is_before(&hip_turns_self->deadline, &until))
             until = hip_turns_self->deadline;
-        int error = pthread_cond_timedwait(&hip_turns_self->granted_now, &hip_turns.lock, &until);
-        if (hip_turns_self->granted)
+        int error = pthread_cond_timedwait(&hip_turns_self->wakeup, &hip_turns.lock, &until);
+        if (hip_turns_self->may_continue)
             break;
-        if (!hip_turns_self->counted && hip_turns_self->state == HIP_TURNS_PARKED
-            && hip_turns_self->has_deadline && hip_turns_passed(&hip_turns_self->deadline)) {
+        if (!hip_turns_self->is_ordered && hip_turns_self->state == HIP_TURNS_PARKED
+            && hip_turns_self->has_deadline && hip_turns_has_passed(&hip_turns_self->deadline)) {
             hip_turns_unpark(hip_turns_self);
-            hip_turns_self->timed_out = true;
+            hip_turns_self->has_timed_out = true;
             break;
         }
         if (error == ETIMEDOUT)
-            look_around();
+            check_progress();
     }
-    hip_turns_self->granted = false;
+    hip_turns_self->may_continue = false;
     hip_turns_self->state = HIP_TURNS_HOLDING;
 }
 
@@ -206,18 +207,18 @@ bool hip_turns_wait(const void *address, enum hip_turns_kind kind, const struct 
 {
     hip_turns_self->address = address;
     hip_turns_self->kind = kind;
-    hip_turns_self->timed_out = false;
+    hip_turns_self->has_timed_out = false;
     hip_turns_self->has_deadline = deadline != NULL;
     if (deadline)
         hip_turns_self->deadline = *deadline;
     hip_turns_self->state = HIP_TURNS_PARKED;
     list_append(&hip_turns.parked, hip_turns_self);
     __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
-    if (hip_turns_self->counted)
+    if (hip_turns_self->is_ordered)
         hip_turns_give_up();
-    hip_turns_wait_granted();
+    hip_turns_wait_to_continue();
     hip_turns_self->pauses = 0;
-    return !hip_turns_self->timed_out;
+    return !hip_turns_self->has_timed_out;
 }
 
 unsigned hip_turns_wake_locked(const void *address, enum hip_turns_kind kind, unsigned most)
@@ -261,10 +262,10 @@ static int go_last(int (*run)(void *argument), void *argument)
     hip_turns_self->state = HIP_TURNS_QUEUED;
     list_append(&hip_turns.queue, hip_turns_self);
     hip_turns_give_up();
-    if (!hip_clock_simulated)
+    if (!hip_clock_is_simulated)
         result = sleep_for_real(run, argument);
-    hip_turns_wait_granted();
-    if (hip_clock_simulated)
+    hip_turns_wait_to_continue();
+    if (hip_clock_is_simulated)
         result = sleep_for_real(run, argument);
     return result;
 }
@@ -274,14 +275,14 @@ int hip_turns_pause(uint64_t span_ns, int (*run)(void *argument), void *argument
     uint64_t now_ps = hip_turns_engine.now_ps();
     int result = 0;
     hip_turns_lock();
-    if (!hip_turns_self->counted || ++hip_turns_self->pauses <= PAUSES_MAX) {
+    if (!hip_turns_self->is_ordered || ++hip_turns_self->pauses <= PAUSES_MAX) {
         result = sleep_for_real(run, argument);
     } else if (first_in_hip()) {
         hip_turns_self->wake_ps =
             span_ns > UINT64_MAX / 2000 ? UINT64_MAX : now_ps + 1000 * span_ns;
         hip_turns_self->state = HIP_TURNS_IDLE;
         hip_turns_give_up();
-        hip_turns_wait_granted();
+        hip_turns_wait_to_continue();
     } else {
         result = go_last(run, argument);
     }
@@ -291,7 +292,7 @@ int hip_turns_pause(uint64_t span_ns, int (*run)(void *argument), void *argument
 
 void hip_turns_count_operation(void)
 {
-    if (hip_turns_self && hip_turns_self->counted
+    if (hip_turns_self && hip_turns_self->is_ordered
         && ++hip_turns_self->operations > OPERATIONS_MAX) {
         hip_turns_self->pauses += PAUSES_MAX; /* it polls */
         hip_turns_pause(0, NULL, NULL);
@@ -305,70 +306,71 @@ void hip_turns_count_operation(void)
 static void queue_after_step(uint64_t now_ps)
 {
     for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created) {
-        if ((t->state == HIP_TURNS_IDLE && t->wake_ps <= now_ps) || (waits_in_hip(t) && t->done)) {
+        if ((t->state == HIP_TURNS_IDLE && t->wake_ps <= now_ps)
+            || (waits_in_hip(t) && t->is_wait_over)) {
             t->state = HIP_TURNS_QUEUED;
             list_append(&hip_turns.queue, t);
         }
     }
 }
 
-/* Notes which waits are over; with `stepped` those of polling threads are, too. Only the holder of
- * the turn changes what is read here, and that is the caller. True: at least one is over. */
-static bool note_done(bool stepped)
+/* Notes which waits are over; with `has_stepped` those of polling threads are, too. Only the holder
+ * of the turn changes what is read here, and that is the caller. True: at least one is over. */
+static bool mark_finished_waits(bool has_stepped)
 {
-    bool any = false;
+    bool has_finished = false;
     for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created) {
         if (waits_in_hip(t)) {
             uint64_t ticket = t->ticket;
-            bool polls = stepped && t->state == HIP_TURNS_POLLING_HIP;
+            bool polls = has_stepped && t->state == HIP_TURNS_POLLING_HIP;
             pthread_mutex_unlock(&hip_turns.lock);
-            bool done = hip_turns_engine.is_done(ticket);
+            bool is_done = hip_turns_engine.is_done(ticket);
             pthread_mutex_lock(&hip_turns.lock);
-            t->done = polls || done;
-            any |= t->done;
+            t->is_wait_over = polls || is_done;
+            has_finished |= t->is_wait_over;
         }
     }
-    return any;
+    return has_finished;
 }
 
 /* The engine may have run meanwhile, inside of a call that has kept its turn (loading a module):
  * the threads that waited for what was done then go on first. */
 static void run_engine(void)
 {
-    bool poll = false;
+    bool polls = false;
     for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created)
-        poll |= t->state == HIP_TURNS_POLLING_HIP;
+        polls |= t->state == HIP_TURNS_POLLING_HIP;
     hip_turns_self->runs_engine = false;
-    bool any = note_done(false);
+    bool has_finished = mark_finished_waits(false);
     pthread_mutex_unlock(&hip_turns.lock);
-    if (!any)
-        hip_turns_engine.step(poll);
+    if (!has_finished)
+        hip_turns_engine.step(polls);
     uint64_t now_ps = hip_turns_engine.now_ps();
     pthread_mutex_lock(&hip_turns.lock);
-    if (!any)
-        note_done(true);
+    if (!has_finished)
+        mark_finished_waits(true);
     queue_after_step(now_ps);
     hip_turns_give_up();
 }
 
-bool hip_turns_wait_ticket(uint64_t ticket, bool poll)
+bool hip_turns_wait_ticket(uint64_t ticket, bool polls)
 {
-    if (!__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE))
+    if (!__atomic_load_n(&hip_turns_are_active, __ATOMIC_ACQUIRE))
         return false;
-    bool done = hip_turns_engine.is_done(ticket);
+    bool is_done = hip_turns_engine.is_done(ticket);
     hip_turns_lock();
-    bool counted = hip_turns_self->counted;
-    if (done || !counted) {
+    bool is_ordered = hip_turns_self->is_ordered;
+    if (is_done || !is_ordered) {
         hip_turns_unlock();
-        return counted;
+        return is_ordered;
     }
     hip_turns_self->ticket = ticket;
-    hip_turns_self->done = false;
-    hip_turns_self->state = poll ? HIP_TURNS_POLLING_HIP : HIP_TURNS_IN_HIP;
+    hip_turns_self->is_wait_over = false;
+    hip_turns_self->state = polls ? HIP_TURNS_POLLING_HIP : HIP_TURNS_IN_HIP;
     hip_turns_give_up();
     for (;;) {
         enum hip_turns_state state = hip_turns_self->state;
-        hip_turns_wait_granted();
+        hip_turns_wait_to_continue();
         if (!hip_turns_self->runs_engine)
             break;
         hip_turns_self->state = state;

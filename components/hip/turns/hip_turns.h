@@ -1,13 +1,13 @@
 /* Turns: the order in which the program's host threads run, so that it does not depend on the host.
  * docs/design/host-threads.md, "Several host threads", has the rule and its reasons.
  *
- * From the program's first thread creation on, one counted thread runs at a time. It has the turn
+ * From the program's first thread creation on, one ordered thread runs at a time. It has the turn
  * until it ends or waits in something that this library sees: HIP, locks, condition variables,
  * joins, barriers, semaphores, futex() of the C++ library, sleeps and yields. The next one is the
  * first in a queue of those that can run. When the queue is empty, the engine runs until something
  * that a thread waits for in HIP is done. Nothing here depends on how long host code takes.
  *
- * Threads are counted if the program, or a library that uses HIP, creates them through
+ * Threads are ordered if the program, or a library that uses HIP, creates them through
  * pthread_create (as std::thread does); so is the thread that creates the first of them. Others,
  * such as OpenMP's, run freely. They take part in waits but have no place in the order, and a HIP
  * call of one is reported.
@@ -30,17 +30,17 @@ enum hip_turns_kind {
 
 struct hip_turns_thread;
 
-/* True from the first counted thread on. */
-extern bool hip_turns_on;
+/* True from the first ordered thread on. */
+extern bool hip_turns_are_active;
 extern _Thread_local int hip_turns_depth __attribute__((tls_model("initial-exec")));
 /* Threads that wait for an address; a look without the lock may be late, never too early, when the
  * waiter looks again after it is counted. */
 extern unsigned hip_turns_parked;
 
 /* True if a wrapper has nothing to do but to call the C library. */
-static inline bool hip_turns_bypass(void)
+static inline bool hip_turns_are_bypassed(void)
 {
-    return !__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE)
+    return !__atomic_load_n(&hip_turns_are_active, __ATOMIC_ACQUIRE)
            || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0;
 }
 
@@ -63,50 +63,49 @@ int hip_turns_pause(uint64_t span_ns, int (*run)(void *argument), void *argument
 /* `time` of `clock`, and `span` from now, on CLOCK_MONOTONIC. */
 struct timespec hip_turns_deadline(clockid_t clock, const struct timespec *time);
 struct timespec hip_turns_later(const struct timespec *span);
-/* True if the calling thread is counted, or is the program's first one while none is counted. */
+/* True if the calling thread is ordered, or is the program's first one while none is ordered. */
 bool hip_turns_is_ordered(void);
-/* True if all threads of the process are counted. With the lock. */
-bool hip_turns_order_all(void);
+/* True if all threads of the process are ordered. With the lock. */
+bool hip_turns_are_all_ordered(void);
 /* While the engine runs for the calling thread: true if all other threads of the process, except
- * `helpers` of ours, are counted and only wait for HIP or for each other. */
-bool hip_turns_all_wait(unsigned helpers);
+ * `helpers` of ours, are ordered and only wait for HIP or for each other. */
+bool hip_turns_others_wait(unsigned helpers);
 /* The system's number of the calling thread. */
 int hip_turns_task(void);
-/* True if the thread of that number is counted. */
-bool hip_turns_is_counted(int task);
+/* True if the thread of that number is ordered. */
+bool hip_turns_is_ordered_task(int task);
 /* Counts an operation that does not wait; a long row of them ends the turn, since a thread may poll
  * with them. */
 void hip_turns_count_operation(void);
-/* Wakes up to `most` waiters of `address`; returns how many. Cheap when no thread waits.
- */
+/* Wakes up to `most` waiters of `address`; returns how many. Cheap when no thread waits. */
 unsigned hip_turns_wake(const void *address, enum hip_turns_kind kind, unsigned most);
 
 /* ---- for wrappers, with the lock ---- */
 
-/* Waits until `address` is woken, releasing the lock meanwhile; false: the deadline (on
- * CLOCK_MONOTONIC; NULL: none) came first. A counted thread's deadline only ends its wait when no
+/* Waits until `address` is woken, releasing the lock meanwhile. False: the deadline (on
+ * CLOCK_MONOTONIC; NULL: none) came first. An ordered thread's deadline only ends its wait when no
  * other can go on. */
 bool hip_turns_wait(const void *address, enum hip_turns_kind kind, const struct timespec *deadline);
 unsigned hip_turns_wake_locked(const void *address, enum hip_turns_kind kind, unsigned most);
 
 /* ---- threads ---- */
 
-/* Creates a counted thread, or an ordinary one when `caller` is code that is not to be ordered. */
+/* Creates an ordered thread, or an ordinary one when `caller` is code that is not to be ordered. */
 int hip_turns_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                      void *argument, const void *caller);
-/* Waits until a counted thread has ended; no effect on others. */
+/* Waits until an ordered thread has ended; no effect on others. */
 void hip_turns_join(pthread_t thread);
 /* The thread was joined, or was detached and has ended. */
-void hip_turns_forget(pthread_t thread, bool joined);
+void hip_turns_release_thread(pthread_t thread, bool is_joined);
 /* Ends a wait of `thread` that may be cancelled. */
 void hip_turns_interrupt(pthread_t thread);
 
 /* ---- for the API ---- */
 
-/* Waits in turn until `ticket` is done or the simulation has failed; with `poll` at most until the
- * engine has run once. No effect, and false, for threads that are not counted. Without `hip.lock`.
+/* Waits in turn until `ticket` is done or the simulation has failed; with `polls` at most until the
+ * engine has run once. No effect, and false, for threads that are not ordered. Without `hip.lock`.
  */
-bool hip_turns_wait_ticket(uint64_t ticket, bool poll);
+bool hip_turns_wait_ticket(uint64_t ticket, bool polls);
 /* The calling thread has given the device something to do: it does not poll. */
 void hip_turns_progress(void);
 /* The calling thread's place in the order of creation, from 1; 0: it has none. */
@@ -122,8 +121,8 @@ int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
 struct hip_turns_engine {
     bool (*is_done)(uint64_t ticket); /* also true if nothing will be done any more */
     uint64_t (*now_ps)(void);         /* simulated time */
-    bool (*pass)(uint64_t span_ps);   /* lets it pass; false: no simulation runs */
-    void (*step)(bool poll);          /* at most a poll when `poll` is set */
+    bool (*pass)(uint64_t span_ps);   /* Lets it pass. False: no simulation runs. */
+    void (*step)(bool polls);         /* at most a poll when `polls` is set */
     void (*leave)(void);              /* code of the program runs from now on */
 };
 extern const struct hip_turns_engine hip_turns_engine;

@@ -1,6 +1,6 @@
 /* The threads of hip_turns.h: their creation and ends, and the lock. Invariant: a record lives from
- * the creation of its thread, or for threads that are not counted from their first wait, until the
- * thread has ended and, if it was counted, was joined or detached. */
+ * the creation of its thread, or for threads that are not ordered from their first wait, until the
+ * thread has ended and, if it was ordered, was joined or detached. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,8 +17,8 @@ static struct {
     pthread_once_t once;
     pthread_key_t key; /* its destructor tells the end of a thread */
     pthread_condattr_t clock;
-    uint64_t created; /* counted threads */
-    bool forked;      /* this is a child process */
+    uint64_t created; /* ordered threads */
+    bool is_child;    /* a process that was forked */
 } ordered_threads = {.once = PTHREAD_ONCE_INIT};
 
 static struct hip_turns_thread *find_thread(pthread_t handle)
@@ -35,14 +35,14 @@ static void release_thread(struct hip_turns_thread *thread)
     while (*link != thread)
         link = &(*link)->next_created;
     *link = thread->next_created;
-    pthread_cond_destroy(&thread->granted_now);
+    pthread_cond_destroy(&thread->wakeup);
     hip_release(thread);
 }
 
 static struct hip_turns_thread *add_thread(void)
 {
     struct hip_turns_thread *thread = hip_allocate(sizeof *thread);
-    pthread_cond_init(&thread->granted_now, &ordered_threads.clock);
+    pthread_cond_init(&thread->wakeup, &ordered_threads.clock);
     return thread;
 }
 
@@ -57,16 +57,16 @@ static void end_thread(void *record)
         return;
     }
     hip_turns_lock();
-    bool counted = thread->counted;
-    thread->counted = false;
+    bool is_ordered = thread->is_ordered;
+    thread->is_ordered = false;
     thread->state = HIP_TURNS_ENDED;
     hip_turns_wake_locked(thread, HIP_TURNS_OTHER, UINT32_MAX);
-    if (counted)
+    if (is_ordered)
         hip_turns_give_up();
     if (thread->number == HIP_TURNS_NO_NUMBER) {
-        pthread_cond_destroy(&thread->granted_now);
+        pthread_cond_destroy(&thread->wakeup);
         hip_release(thread);
-    } else if (thread->detached) {
+    } else if (thread->is_detached) {
         release_thread(thread);
     }
     hip_turns_self = NULL;
@@ -77,8 +77,8 @@ static void end_thread(void *record)
 /* Only the calling thread lives in the child, and it is the child's first: nothing to order. */
 static void after_fork(void)
 {
-    ordered_threads.forked = true;
-    __atomic_store_n(&hip_turns_on, false, __ATOMIC_RELEASE);
+    ordered_threads.is_child = true;
+    __atomic_store_n(&hip_turns_are_active, false, __ATOMIC_RELEASE);
 }
 
 static void prepare_threads(void)
@@ -89,20 +89,20 @@ static void prepare_threads(void)
     pthread_atfork(NULL, NULL, after_fork);
 }
 
-static void know_place(void)
+static void set_place(void)
 {
     hip_turns_self->task = (int)syscall(SYS_gettid);
     __atomic_store_n(&hip_turns_self->depth, &hip_turns_depth, __ATOMIC_RELEASE);
     pthread_setspecific(ordered_threads.key, hip_turns_self);
 }
 
-/* The calling thread has a record from its first wait on; without one it is not counted. */
-static void know_self(void)
+/* The calling thread has a record from its first wait on; without one it is not ordered. */
+static void make_own_record(void)
 {
     if (!hip_turns_self) {
         hip_turns_self = add_thread();
         hip_turns_self->handle = pthread_self();
-        know_place();
+        set_place();
     }
 }
 
@@ -114,8 +114,8 @@ uint64_t hip_turns_number(void)
 bool hip_turns_is_ordered(void)
 {
     static _Thread_local int task;
-    if (__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE))
-        return hip_turns_self && hip_turns_self->counted;
+    if (__atomic_load_n(&hip_turns_are_active, __ATOMIC_ACQUIRE))
+        return hip_turns_self && hip_turns_self->is_ordered;
     task = task ? task : (int)syscall(SYS_gettid);
     return task == getpid();
 }
@@ -125,11 +125,11 @@ int hip_turns_task(void)
     return hip_turns_self ? hip_turns_self->task : (int)syscall(SYS_gettid);
 }
 
-bool hip_turns_is_counted(int task)
+bool hip_turns_is_ordered_task(int task)
 {
     hip_turns_lock();
     const struct hip_turns_thread *thread = hip_turns.threads;
-    while (thread && !(thread->counted && thread->task == task))
+    while (thread && !(thread->is_ordered && thread->task == task))
         thread = thread->next_created;
     hip_turns_unlock();
     return thread != NULL;
@@ -141,29 +141,29 @@ static uint64_t count_threads(void)
     return stat("/proc/self/task", &folder) == 0 ? folder.st_nlink - 2 : UINT64_MAX;
 }
 
-bool hip_turns_all_wait(unsigned helpers)
+bool hip_turns_others_wait(unsigned helpers)
 {
     uint64_t others = count_threads() - helpers;
-    bool counted = false;
-    if (!hip_turns_on)
+    bool is_ordered = false;
+    if (!hip_turns_are_active)
         return others == 1;
     if (pthread_mutex_trylock(&hip_turns.lock) != 0)
         return false;
     for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created) {
         bool waits =
             t->state == HIP_TURNS_IN_HIP || (t->state == HIP_TURNS_PARKED && !t->has_deadline);
-        counted |= t->counted && t == hip_turns_self;
-        others -= t->counted && (waits || t == hip_turns_self);
+        is_ordered |= t->is_ordered && t == hip_turns_self;
+        others -= t->is_ordered && (waits || t == hip_turns_self);
     }
     pthread_mutex_unlock(&hip_turns.lock);
-    return others == !counted;
+    return others == !is_ordered;
 }
 
-bool hip_turns_order_all(void)
+bool hip_turns_are_all_ordered(void)
 {
     uint64_t others = count_threads();
     for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created)
-        others -= t->counted && t->state != HIP_TURNS_ENDED;
+        others -= t->is_ordered && t->state != HIP_TURNS_ENDED;
     return others == 0;
 }
 
@@ -174,7 +174,7 @@ void hip_turns_lock(void)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
     pthread_once(&ordered_threads.once, prepare_threads);
     pthread_mutex_lock(&hip_turns.lock);
-    know_self();
+    make_own_record();
     hip_turns_self->cancel_state = old;
 }
 
@@ -191,7 +191,7 @@ void hip_turns_unlock(void)
 static void count(struct hip_turns_thread *thread)
 {
     thread->number = ++ordered_threads.created;
-    thread->counted = true;
+    thread->is_ordered = true;
     struct hip_turns_thread **link = &hip_turns.threads;
     while (*link)
         link = &(*link)->next_created;
@@ -205,18 +205,18 @@ static void start_order(void)
     hip_turns_self->has_handle = true;
     hip_turns_self->state = HIP_TURNS_HOLDING;
     hip_turns_give(hip_turns_self);
-    hip_turns_self->granted = false;
-    __atomic_store_n(&hip_turns_on, true, __ATOMIC_RELEASE);
+    hip_turns_self->may_continue = false;
+    __atomic_store_n(&hip_turns_are_active, true, __ATOMIC_RELEASE);
 }
 
 static void *begin_thread(void *record)
 {
     hip_turns_self = record;
-    know_place();
+    set_place();
     void *(*start)(void *) = hip_turns_self->start;
     void *argument = hip_turns_self->argument;
     hip_turns_lock();
-    hip_turns_wait_granted();
+    hip_turns_wait_to_continue();
     hip_turns_unlock();
     return start(argument);
 }
@@ -259,21 +259,21 @@ int hip_turns_create(pthread_t *thread, const pthread_attr_t *attributes, void *
     int detach_state = PTHREAD_CREATE_JOINABLE;
     if (hip_turns_depth > 0)
         return create_hidden(thread, attributes, start, argument);
-    if (ordered_threads.forked || !hip_turns_are_wanted() || !hip_turns_orders(caller))
+    if (ordered_threads.is_child || !hip_turns_are_wanted() || !hip_turns_must_order(caller))
         return hip_turns_real_create(thread, attributes, start, argument);
     hip_turns_lock();
-    if (!hip_turns_on)
+    if (!hip_turns_are_active)
         start_order();
     struct hip_turns_thread *child = add_thread();
     child->start = start;
     child->argument = argument;
     if (attributes)
         pthread_attr_getdetachstate(attributes, &detach_state);
-    child->detached = detach_state == PTHREAD_CREATE_DETACHED;
+    child->is_detached = detach_state == PTHREAD_CREATE_DETACHED;
     /* The new thread waits for the lock that we hold, so it finds its record complete. */
     int error = hip_turns_real_create(&child->handle, attributes, begin_thread, child);
     if (error) {
-        pthread_cond_destroy(&child->granted_now);
+        pthread_cond_destroy(&child->wakeup);
         hip_release(child);
     } else {
         *thread = child->handle;
@@ -296,14 +296,14 @@ void hip_turns_join(pthread_t handle)
     hip_turns_unlock();
 }
 
-void hip_turns_forget(pthread_t handle, bool joined)
+void hip_turns_release_thread(pthread_t handle, bool is_joined)
 {
     hip_turns_lock();
     struct hip_turns_thread *thread = find_thread(handle);
-    if (thread && (joined || thread->state == HIP_TURNS_ENDED))
+    if (thread && (is_joined || thread->state == HIP_TURNS_ENDED))
         release_thread(thread);
     else if (thread)
-        thread->detached = true;
+        thread->is_detached = true;
     hip_turns_unlock();
 }
 
@@ -323,16 +323,16 @@ void hip_turns_check_caller(void)
     static _Thread_local bool is_known;
     static unsigned others;
     static bool has_warned;
-    bool counted = hip_turns_self && hip_turns_self->counted;
+    bool is_ordered = hip_turns_self && hip_turns_self->is_ordered;
     if (is_known)
         return;
     is_known = true;
-    if (counted)
-        hip_turns_self->called_hip = true;
-    bool ordered = counted
-                   || (__atomic_fetch_add(&others, 1, __ATOMIC_RELAXED) == 0
-                       && !__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE));
-    if (!ordered && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED)) {
+    if (is_ordered)
+        hip_turns_self->has_called_hip = true;
+    bool is_in_order = is_ordered
+                       || (__atomic_fetch_add(&others, 1, __ATOMIC_RELAXED) == 0
+                           && !__atomic_load_n(&hip_turns_are_active, __ATOMIC_ACQUIRE));
+    if (!is_in_order && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED)) {
         hip_say("HIP is called by several host threads that heddle does not order (OpenMP's, or "
                 "created by a library): cycle counts of this run may differ from others");
     }

@@ -79,7 +79,7 @@ static bool is_carrier(const struct link_map *object)
     return false;
 }
 
-bool hip_turns_orders(const void *caller)
+bool hip_turns_must_order(const void *caller)
 {
     void *frames[16];
     const struct link_map *object = object_of(caller);
@@ -107,16 +107,16 @@ static uint64_t milliseconds(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-bool hip_turns_before(const struct timespec *a, const struct timespec *b)
+bool hip_turns_is_before(const struct timespec *a, const struct timespec *b)
 {
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-bool hip_turns_passed(const struct timespec *deadline)
+bool hip_turns_has_passed(const struct timespec *deadline)
 {
     struct timespec now;
     hip_clock_host(CLOCK_MONOTONIC, &now);
-    return !hip_turns_before(&now, deadline);
+    return !hip_turns_is_before(&now, deadline);
 }
 
 struct timespec hip_turns_later(const struct timespec *span)
@@ -208,8 +208,8 @@ bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
         watched.awake_ms = now;
     }
     if (now - watched.awake_ms
-        > (holder->called_hip ? TURN_THREAD_ASLEEP_MS : TURN_HELPER_ASLEEP_MS)) {
-        if (holder->called_hip)
+        > (holder->has_called_hip ? TURN_THREAD_ASLEEP_MS : TURN_HELPER_ASLEEP_MS)) {
+        if (holder->has_called_hip)
             warn_dropped(holder, "has been asleep", now - watched.awake_ms);
         return true;
     }

@@ -38,7 +38,7 @@ static void open_tables(struct driver *d)
     d->commands = arena_allocate((DRIVER_COMMANDS + 2) * sizeof(struct driver_command));
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
-    d->free_command = DRIVER_NONE;
+    index_pool_init(&d->command_numbers, DRIVER_COMMANDS);
     memory_init(&d->memory, driver_page_bytes(d), driver_params(d)->fragment);
     d->memory.skip = driver_params(d)->first_page;
     driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);

@@ -235,10 +235,9 @@ struct driver {
     uint32_t gpu_count;
     uint32_t commands; /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for
                           migrations and releases */
-    uint32_t free_command;  /* list of commands that were used; DRIVER_NONE: empty */
-    uint32_t used_commands; /* from here on none was ever used: their memory is untouched */
-    uint32_t undone;        /* commands */
-    uint32_t queues;        /* arena: struct driver_queue[DRIVER_QUEUES] */
+    struct index_pool command_numbers;
+    uint32_t undone; /* commands */
+    uint32_t queues; /* arena: struct driver_queue[DRIVER_QUEUES] */
     uint32_t queue_count;
     uint32_t dirty; /* arena: uint64_t[device_count][PAGE_TABLE_PIDS] */
     uint64_t dirty_clock;

@@ -10,7 +10,7 @@ enum {
     KFD_RENDER_MINOR = 128,  /* the first GPU's */
     KFD_FIRST_GPU_ID = 4096, /* not 0, which means a processor */
     KFD_MAJOR_VERSION = 1,
-    KFD_MINOR_VERSION = 14 /* where HEDDLE_KFD_VERSION names none */
+    KFD_MINOR_VERSION = 14 /* where --kfd-version names none */
 };
 
 static inline uint32_t kfd_gpu_id(uint32_t gpu)

@@ -18,7 +18,7 @@ static void simulate_any(const struct kfd_condition *on, size_t count, bool poll
 {
     struct kfd_call call = {.kind = KFD_MESSAGE_WAIT, .word = {polls}};
     struct kfd_reply reply;
-    if (!kfd_is_open() || !kfd_is_ringer() || count > KFD_CONDITIONS_MAX)
+    if (!kfd_is_open() || !kfd_is_submitter() || count > KFD_CONDITIONS_MAX)
         return;
     call.size = (uint32_t)(count * sizeof *on);
     memcpy(call.bytes, on, call.size);

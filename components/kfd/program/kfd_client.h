@@ -27,8 +27,8 @@ bool kfd_is_open(void);
 int kfd_send(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit_ms);
 /* Sends a descriptor with the call, and gets one with the answer; -1: none. */
 int kfd_send_with(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit_ms, int *file);
-/* True if the thread has rung a doorbell. */
-bool kfd_is_ringer(void);
+/* True if the thread has written to a doorbell. */
+bool kfd_is_submitter(void);
 /* Nanoseconds of simulated time. Each reading is later than the one before. */
 uint64_t kfd_read_clock(void);
 /* ---- kfd_client.c ---- */

@@ -40,7 +40,7 @@ bool kfd_is_open(void)
     return __atomic_load_n(&client.open, __ATOMIC_ACQUIRE);
 }
 
-bool kfd_is_ringer(void)
+bool kfd_is_submitter(void)
 {
     return rang;
 }

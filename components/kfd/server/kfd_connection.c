@@ -27,9 +27,9 @@ struct kfd_process *kfd_process_of(const struct kfd_request *request)
     return request->connection ? request->connection->process : NULL;
 }
 
-bool kfd_is_ringer(const struct kfd_request *request)
+bool kfd_is_submitter(const struct kfd_request *request)
 {
-    return request->connection && request->connection->has_rung;
+    return request->connection && request->connection->is_submitter;
 }
 
 bool kfd_messages_pending(const struct kfd_process *p)
@@ -39,26 +39,26 @@ bool kfd_messages_pending(const struct kfd_process *p)
         struct pollfd message = {.fd = c->fd, .events = POLLIN};
         is_pending |= c->process == p && poll(&message, 1, 0) != 0;
     }
-    return is_pending || kfd_is_taking();
+    return is_pending || kfd_is_receiving();
 }
 
-enum kfd_ringers kfd_ringers(const struct kfd_process *p)
+enum kfd_submitters kfd_submitters(const struct kfd_process *p)
 {
-    enum kfd_ringers state = KFD_NO_RINGERS;
+    enum kfd_submitters state = KFD_SUBMITTERS_NONE;
     for (const struct kfd_connection *c = connections; c; c = c->next) {
-        if (c->process != p || !c->has_rung)
+        if (c->process != p || !c->is_submitter)
             continue;
         if (__atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE))
-            return KFD_RINGER_WAITS;
-        state = KFD_RINGERS_RUN;
+            return KFD_SUBMITTER_WAITS;
+        state = KFD_SUBMITTERS_RUN;
     }
     return state;
 }
 
-bool kfd_ringers_asleep(const struct kfd_process *p)
+bool kfd_submitters_sleep(const struct kfd_process *p)
 {
     for (const struct kfd_connection *c = connections; c; c = c->next)
-        if (c->process == p && c->has_rung && !proc_thread_sleeps(c->pid, c->thread))
+        if (c->process == p && c->is_submitter && !proc_thread_sleeps(c->pid, c->thread))
             return false;
     return true;
 }
@@ -96,13 +96,13 @@ static bool is_in_call_or_asleep(const struct kfd_process *p, int thread)
 }
 
 /* One that has run while they were looked at may have woken another one. */
-bool kfd_threads_at_rest(struct kfd_process *p)
+bool kfd_is_quiescent(struct kfd_process *p)
 {
     uint64_t before = kfd_spent_ns(p);
-    if (!p->is_at_rest)
-        p->is_at_rest = kfd_all_threads(p, is_in_call_or_asleep) && !kfd_messages_pending(p)
-                        && kfd_spent_ns(p) == before;
-    return p->is_at_rest;
+    if (!p->is_quiescent)
+        p->is_quiescent = kfd_all_threads(p, is_in_call_or_asleep) && !kfd_messages_pending(p)
+                          && kfd_spent_ns(p) == before;
+    return p->is_quiescent;
 }
 
 /* Puts descriptors beside a message. */
@@ -137,7 +137,7 @@ void kfd_answer(struct kfd_request *request, int result)
     c->passes = false;
     c->passed = -1;
     if (c->process)
-        c->process->is_at_rest = false;
+        c->process->is_quiescent = false;
     __atomic_store_n(&c->is_pending, false, __ATOMIC_RELEASE);
     if (sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         shutdown(fd, SHUT_RDWR);
@@ -175,6 +175,7 @@ static void list_connection(struct kfd_connection *c, struct kfd_process *p)
         connections = c;
     }
     c->is_listed = true;
+    c->is_submitter = p->kind->takes_turns;
     c->process = p;
 }
 
@@ -260,11 +261,11 @@ static int run_rung(struct kfd_connection *c)
 {
     if (c->call.word[0] >= kfd.gpu_count)
         return -EINVAL;
-    static uint32_t ringers;
-    ringers += !c->has_rung;
-    if (ringers > 1)
+    static uint32_t submitters;
+    submitters += !c->is_submitter;
+    if (submitters > 1)
         kfd.api->note_unordered();
-    c->has_rung = true;
+    c->is_submitter = true;
     kfd_process_asked(c->process);
     c->request.until_idle =
         kfd_queues_read_doorbells(c->process, (uint32_t)c->call.word[0], &c->request.queue);
@@ -327,11 +328,11 @@ static int run_unmaps(struct kfd_connection *c)
 
 static const struct {
     int (*run)(struct kfd_connection *c);
-    bool aside; /* it needs nothing of the driver */
-    bool alone; /* before the connection is a process' or thread's */
+    bool runs_mid_kernel;  /* it needs nothing of the driver */
+    bool needs_no_process; /* it comes before the connection has a process */
     bool has_bytes;
-    bool of_guest;
-} says[KFD_MESSAGES] = {
+    bool is_for_guests;
+} messages[KFD_MESSAGES] = {
     [KFD_MESSAGE_HELLO] = {run_hello, false, true, false},
     [KFD_MESSAGE_GUEST] = {run_hello, false, true, false},
     [KFD_MESSAGE_THREAD] = {run_thread, true, true, false},
@@ -350,21 +351,21 @@ int kfd_connection_call(struct kfd_request *request)
 {
     struct kfd_connection *c = request->connection;
     memset(&c->reply, 0, offsetof(struct kfd_reply, bytes));
-    if (!c->process && !says[c->call.kind].alone)
+    if (!c->process && !messages[c->call.kind].needs_no_process)
         return -EPROTO;
-    if (c->process && c->process->guest && !says[c->call.kind].of_guest)
+    if (c->process && c->process->guest && !messages[c->call.kind].is_for_guests)
         return -EPROTO;
-    return says[c->call.kind].run(c);
+    return messages[c->call.kind].run(c);
 }
 
-bool kfd_kind_is_aside(uint32_t kind)
+bool kfd_kind_runs_mid_kernel(uint32_t kind)
 {
-    return says[kind].aside;
+    return messages[kind].runs_mid_kernel;
 }
 
 bool kfd_kind_has_bytes(uint32_t kind)
 {
-    return says[kind].has_bytes;
+    return messages[kind].has_bytes;
 }
 
 int kfd_connection_give_up(struct kfd_request *request)

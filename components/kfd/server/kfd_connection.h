@@ -1,5 +1,5 @@
 /* A connection with a thread of the program, as the server's two threads share it. The one that
- * takes messages (kfd_server.c) hands over its requests; the machine's does them
+ * receives calls (kfd_server.c) hands over its requests; the machine's does them
  * (kfd_connection.c). */
 #ifndef HEDDLE_COMPONENTS_KFD_SERVER_KFD_CONNECTION_H
 #define HEDDLE_COMPONENTS_KFD_SERVER_KFD_CONNECTION_H
@@ -11,11 +11,11 @@ struct kfd_connection {
     struct kfd_connection *after; /* the next whose process waits for others to come */
     int fd, watch;                /* the latter tells when the process has ended; -1: none */
     pid_t pid;
-    uint64_t started; /* when, in ticks of the system's clock; set when it waits for others */
-    bool is_pending;  /* atomic: a call is being done */
-    bool is_listed;   /* used by the machine's thread, as what follows */
-    bool is_main;     /* the connection of the process, not of a thread */
-    bool has_rung;    /* a doorbell */
+    uint64_t started;  /* when, in ticks of the system's clock; set when it waits for others */
+    bool is_pending;   /* atomic: a call is being done */
+    bool is_listed;    /* used by the machine's thread, as what follows */
+    bool is_main;      /* the connection of the process, not of a thread */
+    bool is_submitter; /* its thread has written to a doorbell */
     int thread;
     struct kfd_process *process; /* NULL: none yet, or not any more */
     struct kfd_request request, gone;
@@ -27,7 +27,7 @@ struct kfd_connection {
     struct kfd_call waits; /* the wait of a guest whose attendant has been called */
     bool returns;          /* the argument of the call */
     uint32_t calls;        /* atomic: number of the call */
-    uint32_t given_up;     /* call whose time is over; used by the thread that takes messages */
+    uint32_t given_up;     /* call whose time is over; used by the thread that receives calls */
 };
 
 /* The time of a call is over. The call may have been answered, and the next one be on its way,
@@ -37,8 +37,10 @@ struct kfd_give_up {
     uint32_t call;
 };
 
-/* How messages of a kind are taken: they need nothing of the driver; bytes follow them. */
-bool kfd_kind_is_aside(uint32_t kind);
+/* True if messages of the kind need nothing of the driver, so that one can run in the middle of a
+ * kernel. */
+bool kfd_kind_runs_mid_kernel(uint32_t kind);
+/* True if bytes follow messages of the kind. */
 bool kfd_kind_has_bytes(uint32_t kind);
 
 /* The machine's functions for requests of a connection: a message, the end of a call's time, and
@@ -47,8 +49,8 @@ int kfd_connection_call(struct kfd_request *request);
 int kfd_connection_give_up(struct kfd_request *request);
 int kfd_connection_gone(struct kfd_request *request);
 
-/* kfd_server.c: has a message been taken that is not handed over yet? */
-bool kfd_is_taking(void);
+/* kfd_server.c. True if a message has been received that is not handed over yet. */
+bool kfd_is_receiving(void);
 
 /* Makes the process of a connection that has said hello. */
 int kfd_connection_open(struct kfd_connection *c);

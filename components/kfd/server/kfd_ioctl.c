@@ -27,23 +27,12 @@ enum {
 
 /* ---- calls that ask for facts ---- */
 
-uint32_t kfd_minor_version(void)
-{
-    static uint32_t minor; /* atomic; 0: not asked yet */
-    uint32_t known = __atomic_load_n(&minor, __ATOMIC_RELAXED);
-    const char *named = known ? NULL : getenv("HEDDLE_KFD_VERSION");
-    if (!known && (!named || sscanf(named, "1.%u", &known) != 1 || !known))
-        known = KFD_MINOR_VERSION;
-    __atomic_store_n(&minor, known, __ATOMIC_RELAXED);
-    return known;
-}
-
 static int get_version(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_get_version_args *call = request->argument;
     (void)p;
     call->major_version = KFD_MAJOR_VERSION;
-    call->minor_version = kfd_minor_version();
+    call->minor_version = kfd.minor_version;
     return 0;
 }
 
@@ -227,20 +216,21 @@ static int refuse_debugger(struct kfd_process *p, struct kfd_request *request)
 
 /* ---- the table ---- */
 
-/* How calls run: they work when the simulation has ended; they need nothing of the driver. */
-enum { OVER = 1, ASIDE = 2, ALWAYS = OVER | ASIDE };
+/* When calls work: after the simulation has ended, and in the middle of a kernel, as they need
+ * nothing of the driver. */
+enum { AFTER_END = 1, MID_KERNEL = 2, ALWAYS = AFTER_END | MID_KERNEL };
 
 struct call {
     unsigned long request;
     int (*run)(struct kfd_process *p, struct kfd_request *request);
-    uint8_t how;
+    uint8_t when;
     uint8_t since; /* N of version 1.N */
 };
 
 static const struct call calls[] = {
     {AMDKFD_IOC_GET_VERSION, get_version, ALWAYS, 1},
     {AMDKFD_IOC_CREATE_QUEUE, kfd_queue_create, 0, 1},
-    {AMDKFD_IOC_DESTROY_QUEUE, kfd_queue_destroy, OVER, 1},
+    {AMDKFD_IOC_DESTROY_QUEUE, kfd_queue_destroy, AFTER_END, 1},
     {AMDKFD_IOC_SET_MEMORY_POLICY, set_memory_policy, ALWAYS, 1},
     {AMDKFD_IOC_GET_CLOCK_COUNTERS, get_clocks, ALWAYS, 1},
     {AMDKFD_IOC_GET_PROCESS_APERTURES, get_apertures, ALWAYS, 1},
@@ -260,14 +250,14 @@ static const struct call calls[] = {
     {AMDKFD_IOC_GET_PROCESS_APERTURES_NEW, get_apertures_new, ALWAYS, 1},
     {AMDKFD_IOC_ACQUIRE_VM, acquire_vm, ALWAYS, 1},
     {AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, kfd_memory_allocate, 0, 1},
-    {AMDKFD_IOC_FREE_MEMORY_OF_GPU, kfd_memory_free, OVER, 1},
-    {AMDKFD_IOC_MAP_MEMORY_TO_GPU, kfd_memory_map, OVER, 1},
-    {AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, kfd_memory_unmap, OVER, 1},
+    {AMDKFD_IOC_FREE_MEMORY_OF_GPU, kfd_memory_free, AFTER_END, 1},
+    {AMDKFD_IOC_MAP_MEMORY_TO_GPU, kfd_memory_map, AFTER_END, 1},
+    {AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, kfd_memory_unmap, AFTER_END, 1},
     {AMDKFD_IOC_SET_CU_MASK, kfd_queue_mask, ALWAYS, 1},
     {AMDKFD_IOC_GET_QUEUE_WAVE_STATE, kfd_queue_wave_state, ALWAYS, 1},
     {AMDKFD_IOC_GET_DMABUF_INFO, kfd_share_dmabuf_info, ALWAYS, 1},
     {AMDKFD_IOC_IMPORT_DMABUF, kfd_share_import_dmabuf, 0, 1},
-    {AMDKFD_IOC_ALLOC_QUEUE_GWS, kfd_queue_allocate_gws, ASIDE, 1},
+    {AMDKFD_IOC_ALLOC_QUEUE_GWS, kfd_queue_allocate_gws, MID_KERNEL, 1},
     {AMDKFD_IOC_SMI_EVENTS, kfd_smi_events_open, ALWAYS, 3},
     {AMDKFD_IOC_SVM, kfd_svm_call, 0, 5},
     {AMDKFD_IOC_SET_XNACK_MODE, set_xnack, ALWAYS, 5},
@@ -285,7 +275,7 @@ static const struct call *find_call(unsigned long request)
     for (size_t i = 0; i < CALLS; i++)
         if (_IOC_NR(calls[i].request) == _IOC_NR(request)
             && _IOC_TYPE(request) == AMDKFD_IOCTL_BASE)
-            return calls[i].since <= kfd_minor_version() ? &calls[i] : NULL;
+            return calls[i].since <= kfd.minor_version ? &calls[i] : NULL;
     return NULL;
 }
 
@@ -305,10 +295,10 @@ static bool has_attributes(const struct kfd_ioctl_svm_args *svm, size_t size)
     return size >= sizeof *svm && svm->nattr <= (size - sizeof *svm) / sizeof svm->attrs[0];
 }
 
-bool kfd_ioctl_is_aside(unsigned long number)
+bool kfd_ioctl_runs_mid_kernel(unsigned long number)
 {
     const struct call *call = find_call(number);
-    return !call || call->how & ASIDE;
+    return !call || call->when & MID_KERNEL;
 }
 
 int kfd_ioctl_run(struct kfd_process *p, struct kfd_request *request,
@@ -323,7 +313,7 @@ int kfd_ioctl_run(struct kfd_process *p, struct kfd_request *request,
     }
     if (message->word[1] & KFD_IOCTL_UNREADABLE && _IOC_DIR(call->request) & _IOC_WRITE)
         return -EFAULT;
-    if (kfd.has_ended && !(call->how & OVER))
+    if (kfd.has_ended && !(call->when & AFTER_END))
         return -ENODEV;
     if (call->run == kfd_svm_call && !has_attributes(request->argument, message->size))
         return -EINVAL;

@@ -13,10 +13,8 @@
 
 /* ---- kfd_ioctl.c ---- */
 
-/* N of the interface's version 1.N, which HEDDLE_KFD_VERSION names. Any thread. */
-uint32_t kfd_minor_version(void);
-/* True if the call can be done aside. Any thread. */
-bool kfd_ioctl_is_aside(unsigned long number);
+/* True if the call can run in the middle of a kernel. Any thread. */
+bool kfd_ioctl_runs_mid_kernel(unsigned long number);
 /* Does a call of /dev/kfd for the process; the request has its argument, after which all bytes are
  * 0. *returns: the argument goes back to the program. Calls that are not there are named once. */
 int kfd_ioctl_run(struct kfd_process *p, struct kfd_request *request,

@@ -1,19 +1,16 @@
-/* The machine's thread. It takes requests in the order in which they were handed over. Then the
+/* The machine's thread. It runs requests in the order in which they were handed over. Then the
  * queues of all processes begin what they can, in the order of processes. The engine runs while a
- * thread of the program waits for the work that it has rung for: in a wait for events, or at a
+ * thread of the program waits for the work that it has submitted: in a wait for events, or at a
  * doorbell whose packets no thread can wait for otherwise. So no program runs beside the engine,
  * packets of several queues begin at the same moment, and the same program finds the same simulated
  * time at each of its steps.
  *
  * Between requests the machine sleeps if no process is busy: the driver has no work of any process,
- * and no thread waits that may run only at rest. Otherwise the readiest process decides (enum
- * readiness), in this order:
- *   HELD_UP, COMPUTES   looks after threads, which may ask for something at this simulated time
- *   WAITS               runs the engine
- *   RESTS               looks after threads: those of the program have to run
+ * and no thread waits that may run only at rest. Otherwise the last state of any process (enum
+ * kfd_state) decides, by the table `state_rules`.
  *
- * With several processes the engine waits until each that has rung waits, too. A process may also
- * wait in ways that the machine does not see: when all its threads that have rung sleep, or it
+ * With several processes the engine waits until each that has submitted work waits, too. A process
+ * may also wait in ways that the machine does not see: when all its submitters sleep, or it
  * computes for long (turn_limits.h), the engine runs until its next request. What it asks for then
  * is not ordered with what the engine does, so the run is repeatable only if it does nothing but
  * look. */
@@ -40,26 +37,33 @@
 
 #include "kfd_ioctl.h"
 
-#define SLICE_PS    UINT64_C(20000000)  /* between two looks at requests and mailboxes */
-#define EXCHANGE_PS UINT64_C(100000000) /* most kernels are over by then */
-#define NS_OF_MS    UINT64_C(1000000)
-#define MOMENT_NS   50000     /* between two looks at threads beside one that waits */
-#define STUCK_MAX   20000     /* looks of 50 us at a kernel and a program that both wait */
-#define HELD_NS     1000000   /* between two looks at signals that packets wait for */
-#define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
+#define NS_OF_MS        UINT64_C(1000000)
+/* Between two looks at requests and mailboxes. */
+#define SLICE_PS        UINT64_C(20000000)
+/* Most kernels are over by then. */
+#define EXCHANGE_PS     UINT64_C(100000000)
+/* Between two looks at processes, and at threads beside one that waits. */
+#define PROCESS_LOOK_NS (TURN_PROCESS_LOOK_MS * (long)NS_OF_MS)
+#define THREAD_LOOK_NS  50000
+/* Between two looks at signals that packets wait for, and whether processes that are waited for can
+ * come. */
+#define SIGNAL_LOOK_NS  1000000
+#define BARRIER_LOOK_NS 300000000
+/* Looks, THREAD_LOOK_NS apart, at a kernel and a program that both wait. */
+#define STUCK_MAX       20000
 
-struct kfd_machine kfd;
+struct kfd_machine kfd = {.minor_version = KFD_MINOR_VERSION};
 
 static struct {
     struct kfd_request *list;    /* atomic: handed over, the youngest first */
-    uint32_t handed;             /* futex: counts them */
-    bool running;                /* atomic: the platform is open, so that the engine may run */
-    struct kfd_request *waiting; /* taken from the list, the oldest first */
+    uint32_t handed_count;       /* futex: counts them */
+    bool is_open;                /* atomic: the platform is open, so that the engine may run */
+    struct kfd_request *waiting; /* moved from the list, the oldest first */
     uint64_t exchange_ps;        /* when kernels and programs see each other's writes next */
     uint64_t between_ps;
     uint32_t stuck; /* looks so far at a kernel and a program that wait for each other */
     uint32_t over;  /* looks so far at a kernel whose program has ended */
-    bool tried, ending, attending;
+    bool was_tried, is_ending, is_mid_kernel;
 } machine_loop;
 
 /* ---- requests ---- */
@@ -71,30 +75,29 @@ void kfd_hand_over(struct kfd_request *request)
         request->next = first;
     while (!__atomic_compare_exchange_n(&machine_loop.list, &first, request, false,
                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-    __atomic_add_fetch(&machine_loop.handed, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&machine_loop.running, __ATOMIC_ACQUIRE))
+    __atomic_add_fetch(&machine_loop.handed_count, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&machine_loop.is_open, __ATOMIC_ACQUIRE))
         kfd.api->nudge();
-    syscall(SYS_futex, &machine_loop.handed, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    syscall(SYS_futex, &machine_loop.handed_count, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static void wait_for_requests(uint32_t handed, const struct timespec *limit)
 {
-    syscall(SYS_futex, &machine_loop.handed, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
+    syscall(SYS_futex, &machine_loop.handed_count, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
 }
 
-/* A request of a thread that has not rung does not mean that the threads that have rung run. */
-static void take_request(struct kfd_request *request)
+/* A request of another thread does not mean that the submitters run. */
+static void run_request(struct kfd_request *request)
 {
     struct kfd_process *p = kfd_process_of(request);
-    bool goes_on = p && (p->guest || kfd_is_ringer(request));
-    bool was_unawaited = goes_on && p->is_unawaited;
-    if (goes_on)
+    bool had_lost_turn = p && kfd_is_submitter(request) && p->has_lost_turn;
+    if (p && kfd_is_submitter(request))
         kfd_process_asked(p);
     int result = request->run(request);
     if (kfd.api)
         kfd_publish_time();
     /* The engine has run until a moment that was the host's, unless it continues from there. */
-    if (was_unawaited && result != KFD_LATER)
+    if (had_lost_turn && result != KFD_LATER)
         kfd.api->note_unordered();
     if (result == KFD_LATER)
         return;
@@ -103,8 +106,8 @@ static void take_request(struct kfd_request *request)
         return;
     }
     request->result = result;
-    request->next = p->held_answers;
-    p->held_answers = request;
+    request->next = p->delayed_answers;
+    p->delayed_answers = request;
 }
 
 /* Appends requests that were handed over to those that wait, the oldest first. */
@@ -123,23 +126,23 @@ static void collect_requests(void)
     *end = oldest;
 }
 
-/* Runs what was handed over; `aside`: as far as that can be done in the middle of a kernel. */
-static bool take_requests(bool aside)
+/* Runs what was handed over, in the middle of a kernel only what can run there. */
+static bool run_requests(bool is_mid_kernel)
 {
-    bool has_taken = false;
+    bool has_run = false;
     collect_requests();
     for (struct kfd_request **link = &machine_loop.waiting; *link;) {
         struct kfd_request *request = *link;
-        if (aside && !request->aside) {
+        if (is_mid_kernel && !request->runs_mid_kernel) {
             link = &request->next;
             continue;
         }
         *link = request->next;
-        take_request(request);
-        has_taken = true;
+        run_request(request);
+        has_run = true;
         link = &machine_loop.waiting; /* the request may have taken others out */
     }
-    return has_taken;
+    return has_run;
 }
 
 static void take_out(struct kfd_request **link, const struct kfd_request *request)
@@ -155,26 +158,20 @@ void kfd_drop(const struct kfd_request *request)
     struct kfd_process *p = kfd_process_of(request);
     collect_requests();
     take_out(&machine_loop.waiting, request);
-    take_out(&p->held_answers, request);
+    take_out(&p->delayed_answers, request);
     kfd_event_give_up(p, request);
     kfd_signal_wait_give_up(p, request);
     kfd_guest_drop(request);
 }
 
-/* True if threads of this process that have waited may run. Those come first that serve them, as
- * handlers of signals do: then what these have done does not depend on the host. */
-static bool may_go_on(struct kfd_process *p)
+/* Ends all waits of a process that has no work, as nothing more comes of them. False: other threads
+ * have to run first. */
+static bool end_waits(struct kfd_process *p)
 {
-    return p->guest || p->is_unordered || kfd_threads_at_rest(p);
-}
-
-/* This process has no work: nothing more comes of waiting. False: not yet. */
-static bool let_go(struct kfd_process *p)
-{
-    struct kfd_request *request = p->held_answers, *next;
-    if ((request || p->waits) && !may_go_on(p))
+    struct kfd_request *request = p->delayed_answers, *next;
+    if ((request || p->waits) && !p->kind->may_resume(p))
         return false;
-    p->held_answers = NULL;
+    p->delayed_answers = NULL;
     for (; request; request = next) {
         next = request->next;
         kfd_answer(request, request->result);
@@ -186,11 +183,12 @@ static bool let_go(struct kfd_process *p)
 /* ---- the loop ---- */
 
 /* Answers threads that wait for a queue which is done. */
-static void look_at_held(struct kfd_process *p)
+static void send_delayed_answers(struct kfd_process *p)
 {
-    for (struct kfd_request **link = &p->held_answers; *link;) {
+    for (struct kfd_request **link = &p->delayed_answers; *link;) {
         struct kfd_request *request = *link;
-        if (request->until_idle || !kfd_queue_is_done(p, request->queue) || !may_go_on(p)) {
+        if (request->until_idle || !kfd_queue_is_done(p, request->queue)
+            || !p->kind->may_resume(p)) {
             link = &request->next;
             continue;
         }
@@ -201,93 +199,86 @@ static void look_at_held(struct kfd_process *p)
 
 static void look_at_waits(struct kfd_process *p)
 {
-    look_at_held(p);
+    send_delayed_answers(p);
     bool broken = kfd.has_ended || p->has_faulted;
-    if (broken || (kfd_signal_waits_are_over(p) && may_go_on(p)))
+    if (broken || (kfd_signal_waits_are_over(p) && p->kind->may_resume(p)))
         kfd_signal_waits_end(p, broken);
 }
 
 /* True if this process has work. Before it runs, its kernels' writes must be in memory. */
 static bool is_busy(struct kfd_process *p)
 {
-    bool busy =
-        p->guest ? kfd_guest_is_busy(p)
-                 : !kfd.has_ended && (kfd_queues_have_commands(p) || !kfd_queues_release_caches(p));
-    return busy || !let_go(p);
+    bool has_work = p->kind->has_work(p) || (!kfd.has_ended && !kfd_queues_release_caches(p));
+    return has_work || !end_waits(p);
 }
 
-enum readiness {
-    RESTS,
-    WAITS,    /* something of it waits for simulated time to pass */
-    COMPUTES, /* it has rung, and may ring again before time passes */
-    HELD_UP   /* it computes, and a thread of it waits */
+static void lose_turn(struct kfd_process *p)
+{
+    p->has_lost_turn = true;
+    if (p->kind->takes_turns)
+        kfd.api->note_unordered();
+}
+
+static void free_threads(struct kfd_process *p)
+{
+    p->has_free_threads = true;
+    kfd.api->note_unordered();
+    kfd_say("threads of process %d compute while another one waits for a GPU, which does not wait "
+            "for them any more: cycles may differ from run to run",
+            (int)p->pid);
+}
+
+/* What the loop does when this is the last state of any process, and how a process leaves it that
+ * stays there for long. */
+static const struct state_rule {
+    bool runs_engine;
+    long look_ns;                             /* between two looks at threads */
+    uint64_t limit_ns;                        /* processor time of a process since it asked last */
+    bool ends_in_sleep;                       /* also if its submitters sleep at two looks */
+    void (*end_state)(struct kfd_process *p); /* at the limit; NULL: there is none */
+} state_rules[] = {
+    [KFD_IDLE] = {.look_ns = PROCESS_LOOK_NS},
+    [KFD_WAITS] = {.runs_engine = true, .look_ns = PROCESS_LOOK_NS},
+    [KFD_COMPUTES] = {.look_ns = PROCESS_LOOK_NS,
+                      .limit_ns = TURN_PROCESS_SPENT_MS * NS_OF_MS,
+                      .ends_in_sleep = true,
+                      .end_state = lose_turn},
+    [KFD_COMPUTES_BESIDE] = {.look_ns = THREAD_LOOK_NS,
+                             .limit_ns = TURN_PROCESS_SPENT_BESIDE_MS * NS_OF_MS,
+                             .end_state = free_threads},
 };
 
-static enum readiness readiness(struct kfd_process *p)
+static enum kfd_state find_last_state(void)
 {
-    if (p->guest)
-        return kfd_guest_computes(p)                   ? COMPUTES
-               : kfd_guest_waits(p) || p->held_answers ? WAITS
-                                                       : RESTS;
-    if (p->life == KFD_ENDED || p->is_unawaited)
-        return WAITS;
-    enum kfd_ringers ringers = kfd_ringers(p);
-    if (ringers == KFD_RINGERS_RUN)
-        return COMPUTES;
-    if (ringers == KFD_RINGER_WAITS && !p->is_unordered && !kfd_threads_at_rest(p))
-        return HELD_UP;
-    return p->held_answers || p->waits || kfd_events_have_waiters(p) ? WAITS : RESTS;
-}
-
-static enum readiness most_ready(void)
-{
-    enum readiness most = RESTS;
-    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
-        enum readiness is = readiness(p);
-        most = max(is, most);
-    }
-    return most;
+    enum kfd_state last = KFD_IDLE;
+    for (struct kfd_process *p = kfd.processes; p; p = p->next)
+        last = max(p->kind->state(p), last);
+    return last;
 }
 
 static bool process_sleeps(struct kfd_process *p)
 {
-    return readiness(p) == COMPUTES
-           && (p->guest ? kfd_guest_sleeps(p) : kfd_ringers_asleep(p) && !kfd_messages_pending(p));
+    return state_rules[p->kind->state(p)].ends_in_sleep && p->kind->is_asleep(p);
 }
 
-/* This process has computed since its last request. `slept`: threads did at the last look, before
- * which `handed` requests had come. */
-static void look_after_process(struct kfd_process *p, bool held_up, bool slept, uint32_t handed)
+static bool has_new_requests(uint32_t handed)
 {
-    uint64_t spent_ns = kfd_spent_ns(p) - p->spent_ns;
-    if (!held_up) {
-        bool alone = (slept && process_sleeps(p)) || spent_ns > TURN_PROCESS_SPENT_MS * NS_OF_MS;
-        if (alone && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
-            p->is_unawaited = true;
-        if (p->is_unawaited && p->guest)
-            kfd.api->note_unordered();
-    } else if (spent_ns > TURN_PROCESS_SPENT_BESIDE_MS * NS_OF_MS) {
-        p->is_unordered = true;
-        kfd.api->note_unordered();
-        kfd_say("threads of process %d compute while another one waits for a GPU, which does not "
-                "wait for them any more: cycles may differ from run to run",
-                (int)p->pid);
-    }
+    return __atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST) != handed;
 }
 
-/* The engine waits no more for processes whose threads still sleep or have computed for long. */
-static void look_after_threads(enum readiness most, uint32_t handed)
+/* Looks after the threads of all processes, unless requests come: `handed` were there before. */
+static void look_after_threads(enum kfd_state last, uint32_t handed)
 {
-    const struct timespec look = {0, most == HELD_UP ? MOMENT_NS
-                                                     : TURN_PROCESS_LOOK_MS * (long)NS_OF_MS};
+    const struct timespec look = {0, state_rules[last].look_ns};
     bool slept = kfd_any_process(process_sleeps);
     wait_for_requests(handed, &look);
-    if (__atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) != handed)
-        return;
-    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
-        enum readiness is = readiness(p);
-        if (is >= COMPUTES)
-            look_after_process(p, is == HELD_UP, slept, handed);
+    for (struct kfd_process *p = kfd.processes; p && !has_new_requests(handed); p = p->next) {
+        const struct state_rule *rule = &state_rules[p->kind->state(p)];
+        bool is_over =
+            rule->end_state
+            && ((slept && process_sleeps(p)) || kfd_spent_ns(p) - p->spent_ns > rule->limit_ns);
+        if (is_over && !has_new_requests(handed))
+            rule->end_state(p);
     }
 }
 
@@ -299,8 +290,8 @@ static void begin_exchanges(void)
 
 static void exchange_writes(struct kfd_process *p)
 {
-    if (!p->guest)
-        kfd_queues_sync_memory(p);
+    if (p->kind->exchange_writes)
+        p->kind->exchange_writes(p);
 }
 
 /* Kernels and the program may wait for each other's writes, which caches hold. The longer nothing
@@ -322,14 +313,14 @@ static bool process_lives(struct kfd_process *p)
     return p->life == KFD_LIVES;
 }
 
-static void look_for_end(void)
+static void report_program_end(void)
 {
     kfd.api->program_ends(!kfd_any_process(process_lives));
 }
 
 static void run_engine(void)
 {
-    look_for_end();
+    report_program_end();
     enum driver_status status =
         kfd.api->step(kfd_any_process(kfd_signal_waits_poll) ? KFD_POLL_PS : SLICE_PS);
     if (status != DRIVER_NOT_READY)
@@ -346,7 +337,7 @@ static bool is_over(void)
     bool living = false;
     for (const struct kfd_process *p = kfd.processes; p; p = p->next)
         living |= p->life != KFD_ENDED;
-    return machine_loop.ending && !living;
+    return machine_loop.is_ending && !living;
 }
 
 /* A kernel waits for the program, and the program for a call that has to wait for the kernel, as
@@ -366,23 +357,23 @@ static bool is_stuck(void)
 {
     if (!machine_loop.waiting)
         return false;
-    return kfd_ringers_asleep(kfd_process_of(machine_loop.waiting));
+    return kfd_submitters_sleep(kfd_process_of(machine_loop.waiting));
 }
 
 static void pause_moment(void)
 {
-    nanosleep(&(struct timespec){0, MOMENT_NS}, NULL);
+    nanosleep(&(struct timespec){0, THREAD_LOOK_NS}, NULL);
 }
 
 /* Kernels that are executed without timing wait. What they have written is in memory. The driver
  * calls this in the middle of its calls. */
 static void attend_kernel(const struct driver_attention *now)
 {
-    machine_loop.attending = true;
-    bool has_taken = take_requests(true);
+    machine_loop.is_mid_kernel = true;
+    bool has_run = run_requests(true);
     kfd_guests_attend(now);
-    look_for_end();
-    bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || has_taken;
+    report_program_end();
+    bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || has_run;
     machine_loop.stuck = goes_on || !is_stuck() ? 0 : machine_loop.stuck + 1;
     if (machine_loop.stuck > STUCK_MAX)
         refuse_oldest();
@@ -393,17 +384,17 @@ static void attend_kernel(const struct driver_attention *now)
         run_ledger_report(EXIT_GAVE_UP);
         _exit(EXIT_GAVE_UP);
     }
-    machine_loop.attending = false;
+    machine_loop.is_mid_kernel = false;
 }
 
-bool kfd_is_attending(void)
+bool kfd_is_mid_kernel(void)
 {
-    return machine_loop.attending;
+    return machine_loop.is_mid_kernel;
 }
 
-void kfd_take_aside(void)
+void kfd_serve_mid_kernel(void)
 {
-    if (!take_requests(true))
+    if (!run_requests(true))
         pause_moment();
 }
 
@@ -414,33 +405,33 @@ static void close_processes(void)
     for (struct kfd_process *p = kfd.processes; p; p = next) {
         next = p->next;
         if (p->life == KFD_ENDED && !kfd_process_stays(p)
-            && (kfd.has_ended || !(p->guest ? kfd_guest_is_busy(p) : kfd_queues_have_commands(p))))
+            && (kfd.has_ended || !p->kind->has_work(p)))
             kfd_process_close(p);
     }
 }
 
 void kfd_machine_end(void)
 {
-    machine_loop.ending = true;
+    machine_loop.is_ending = true;
 }
 
 /* A packet may wait for a signal which the program changes without any call. */
 static void rest(uint32_t handed)
 {
-    const struct timespec moment = {0, HELD_NS}, look = {0, LACK_NS};
+    const struct timespec moment = {0, SIGNAL_LOOK_NS}, look = {0, BARRIER_LOOK_NS};
     bool lacks = kfd_start_barrier_is_short();
     wait_for_requests(handed, kfd_any_process(kfd_queues_have_packets) ? &moment
                               : lacks                                  ? &look
                                                                        : NULL);
-    if (lacks && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
+    if (lacks && !has_new_requests(handed))
         kfd_start_barrier_look();
 }
 
 void kfd_machine_run(void)
 {
     while (!is_over()) {
-        uint32_t handed = __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST);
-        bool progress = take_requests(false) | (!kfd.has_ended && kfd_any_process(kfd_has_faulted));
+        uint32_t handed = __atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST);
+        bool progress = run_requests(false) | (!kfd.has_ended && kfd_any_process(kfd_has_faulted));
         if (kfd.processes && !kfd.has_ended && kfd_any_process(kfd_queues_step)) {
             progress = true;
             begin_exchanges();
@@ -454,11 +445,11 @@ void kfd_machine_run(void)
             rest(handed);
             continue;
         }
-        enum readiness most = most_ready();
-        if (most == WAITS && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
+        enum kfd_state last = find_last_state();
+        if (state_rules[last].runs_engine && !has_new_requests(handed))
             run_engine();
         else
-            look_after_threads(most, handed);
+            look_after_threads(last, handed);
     }
     kfd_processes_report();
 }
@@ -489,8 +480,8 @@ static bool open_gpus(bool for_kernel_driver)
 {
     kfd.gpu_count = kfd.api->device_count();
     if (kfd.gpu_count == 0 || kfd.gpu_count > KFD_GPUS_MAX) {
-        kfd_say("the platform has %u GPUs; several processes can use 1 to %d", kfd.gpu_count,
-                KFD_GPUS_MAX);
+        kfd_say("the platform has %u GPUs; %s can use 1 to %d", kfd.gpu_count,
+                for_kernel_driver ? "AMD's runtime" : "several processes", KFD_GPUS_MAX);
         return false;
     }
     for (uint32_t i = 0; i < kfd.gpu_count; i++) {
@@ -519,11 +510,11 @@ static bool open_gpus(bool for_kernel_driver)
 
 bool kfd_machine_open(bool for_kernel_driver)
 {
-    if (machine_loop.tried && for_kernel_driver && !kfd.memory)
+    if (machine_loop.was_tried && for_kernel_driver && !kfd.memory)
         kfd_say("the machine was started for programs with heddle's HIP library, not AMD's");
-    if (machine_loop.tried)
+    if (machine_loop.was_tried)
         return kfd.api && (kfd.memory || !for_kernel_driver);
-    machine_loop.tried = true;
+    machine_loop.was_tried = true;
     kfd.api = heddle_start();
     if (!kfd.api || !open_gpus(for_kernel_driver)) {
         kfd.api = NULL;
@@ -532,56 +523,36 @@ bool kfd_machine_open(bool for_kernel_driver)
     }
     kfd.api->set_attendant(attend_kernel);
     kfd_guest_calls_open();
-    __atomic_store_n(&machine_loop.running, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&machine_loop.is_open, true, __ATOMIC_RELEASE);
     return true;
 }
 
 /* ---- what other files ask ---- */
 
-/* An access names its address; anything else is a hang. */
-static void report_fault(struct kfd_process *p, uint32_t gpu, uint64_t address, bool by_access)
+/* Pops the first fault of the process, or of a context that a guest has made. */
+static bool pop_fault(const struct kfd_process *p, struct driver_fault *fault)
 {
-    kfd_events_fail(p, by_access ? gpu : 0, round_down(address, KFD_PAGE), by_access);
-    if (!by_access)
-        kfd_queues_fail(p);
-}
-
-/* The first fault of the process, or of a context that a guest has made. */
-static bool take_fault(const struct kfd_process *p, struct driver_fault *fault)
-{
-    const struct kfd_guest *g = p->guest;
     bool has_fault = kfd.api->take_fault(p->device[0], fault);
-    if (g)
-        for (uint32_t i = 0; i < g->context_count && !has_fault; i++)
-            has_fault = kfd.api->take_fault(g->contexts[i], fault);
+    for (uint32_t i = 0; i < p->context_count && !has_fault; i++)
+        has_fault = kfd.api->take_fault(p->contexts[i], fault);
     return has_fault;
 }
 
 bool kfd_has_faulted(struct kfd_process *p)
 {
     struct driver_fault fault;
-    if (p->has_faulted || p->life == KFD_ENDED || !take_fault(p, &fault))
+    if (p->has_faulted || p->life == KFD_ENDED || !pop_fault(p, &fault))
         return false;
     p->has_faulted = true;
     run_ledger_report(EXIT_GAVE_UP);
-    if (p->guest) {
-        kfd_guest_fault(p, &fault);
-        return true;
-    }
-    kfd_say("%s", fault.text);
-    kfd_queues_process_ended(p);
-    report_fault(p, fault.gpu, fault.address, fault.by_access);
+    p->kind->report_fault(p, &fault);
     return true;
 }
 
-/* Tells the process that the GPU is lost: by an address that it could not reach, or as a hang. */
 static void report_end(struct kfd_process *p)
 {
-    uint64_t address;
-    uint32_t gpu;
-    bool by_access = kfd.api->fault_address(&address, &gpu);
-    if (!p->guest)
-        report_fault(p, gpu, address, by_access);
+    if (p->kind->report_end)
+        p->kind->report_end(p);
 }
 
 void kfd_note_end_of_simulation(enum driver_status status)

@@ -1,7 +1,7 @@
 /* The machine behind /dev/kfd: what the files of its server share.
  *
  * One thread, the machine's, owns all of it: the driver of the platform, memory, queues and events
- * of all processes. Another one takes messages of the program's processes and hands them over as
+ * of all processes. Another one receives messages of the program's processes and hands them over as
  * requests (kfd_server.c). Functions below are called in the machine's thread unless they say
  * otherwise. Those of calls return 0 or a negative errno, as a kernel's do. */
 #ifndef HEDDLE_COMPONENTS_KFD_SERVER_KFD_MACHINE_H
@@ -29,6 +29,7 @@ struct kfd_gpu {
 
 struct kfd_machine {
     const struct driver_api *api; /* NULL: it is not open, or could not be opened */
+    uint32_t minor_version;       /* N of the interface's version 1.N (--kfd-version) */
     uint32_t gpu_count;
     struct kfd_gpu gpu[KFD_GPUS_MAX];
     int memory;                    /* the file of the GPUs' memory */
@@ -44,39 +45,66 @@ enum kfd_life {
     KFD_ENDED   /* its kernels come to their end */
 };
 
+/* What a process does, as the machine's loop sees it. The last state of any process decides what
+ * the loop does (`state_rules` in kfd_machine.c). */
+enum kfd_state {
+    KFD_IDLE,
+    KFD_WAITS,          /* for simulated time to pass */
+    KFD_COMPUTES,       /* and may ask for something before time passes */
+    KFD_COMPUTES_BESIDE /* some of its threads compute, and another one waits */
+};
+
+/* Functions of a kind of processes: those with AMD's runtime, and guests. */
+struct kfd_process_kind {
+    /* One process of the kind has the turn: all threads are submitters, and a process that has lost
+     * its turn is not ordered with the others. */
+    bool takes_turns;
+    enum kfd_state (*state)(struct kfd_process *p);
+    bool (*is_asleep)(const struct kfd_process *p); /* one that computes */
+    /* True if the driver has work of it, or one of its calls. */
+    bool (*has_work)(struct kfd_process *p);
+    /* True if it has begun something that its end cuts off. */
+    bool (*is_executing)(struct kfd_process *p);
+    /* True if threads that have waited may run. */
+    bool (*may_resume)(struct kfd_process *p);
+    /* Kernels and the program see each other's writes. NULL: calls of the program see to that. */
+    void (*exchange_writes)(struct kfd_process *p);
+    /* A kernel of the process has done something wrong. */
+    void (*report_fault)(struct kfd_process *p, const struct driver_fault *fault);
+    /* The simulation has ended. NULL: the next call of the process reports it. */
+    void (*report_end)(struct kfd_process *p);
+};
+extern const struct kfd_process_kind kfd_rocm_process;  /* kfd_rocm_process.c */
+extern const struct kfd_process_kind kfd_guest_process; /* kfd_guest.c */
+
 /* A process of the program: an address space, memory, queues, events. Files keep what is theirs in
- * tables that only they know. Its life apart, these are its marks:
- *
- *               is set                                until                 for
- * has_faulted   a kernel has done something wrong     its end               its queues have stopped
- * is_unawaited  its threads that have rung compute    one of them asks for  the engine runs beside
- *               for long, or sleep                    something             them
- * is_unordered  threads compute beside one that       its end               no more waits for those
- *               waits
- * is_at_rest    all its threads wait or sleep         it gets an answer     no second look at them
- * has_runtime   the runtime has announced itself      it leaves             no second one may come
- * retries       XNACK is on                           XNACK is off          pages by attributes,
- *                                                                           which go where they are
- *                                                                           used
- */
+ * tables that only they know. */
 struct kfd_process {
     struct kfd_process *next;
+    const struct kfd_process_kind *kind;
     uint32_t number; /* from 1, in the order of their first calls */
     pid_t pid;
     uint64_t code; /* address of ROCr's list of what it has loaded; 0: none */
     enum kfd_life life;
-    bool has_faulted, is_unawaited, is_unordered, is_at_rest, has_runtime, retries;
-    uint64_t spent_ns; /* processor time of the process when it asked last */
-    int file;          /* file that holds the page and what follows it */
+    bool has_faulted;      /* a kernel has done something wrong, and its queues have stopped */
+    bool has_lost_turn;    /* the engine runs beside it until a submitter asks for something */
+    bool has_free_threads; /* its threads that have waited do not wait for those that compute */
+    bool is_quiescent;     /* all its threads wait or sleep, until it gets an answer */
+    bool has_runtime;      /* its runtime has announced itself; a second one may not */
+    bool retries;          /* XNACK is on: pages by attributes go where they are used */
+    uint64_t spent_ns;     /* processor time of the process when it asked last */
+    int file;              /* file that holds the page and what follows it */
     struct kfd_page *page;
     uint32_t device[KFD_GPUS_MAX]; /* the driver's, in the address space of the process */
-    uint32_t fences;               /* the driver's queue of fences that belong to no packet */
+    uint32_t contexts[16];         /* devices that it has created; guests do */
+    uint32_t context_count;
+    uint32_t fences; /* the driver's queue of fences that belong to no packet */
     struct kfd_memory *memory;
     struct kfd_queues *queues;
     struct kfd_events *events;
     struct kfd_wait *waits;
-    struct kfd_request *held_answers; /* answers that wait until it has no work */
-    struct kfd_kernel *kernels;       /* kernels that were dispatched */
+    struct kfd_request *delayed_answers; /* answers that wait until it has no work */
+    struct kfd_kernel *kernels;          /* kernels that were dispatched */
     struct kfd_cache_state *caches;
     struct kfd_ranges *ranges;
     struct kfd_shared *shared;
@@ -96,10 +124,11 @@ struct kfd_request {
     struct kfd_connection *connection;       /* NULL: the server's own */
     int (*run)(struct kfd_request *request); /* KFD_LATER: another function will answer */
     void *argument;
-    bool until_idle; /* the answer waits until the process has no work */
-    bool until_done; /* or the queue that it has rung */
-    uint32_t queue;  /* that one */
-    bool aside; /* it needs nothing of the driver, so it can be done in the middle of a kernel */
+    bool until_idle;      /* the answer waits until the process has no work */
+    bool until_done;      /* or the queue that it has rung */
+    uint32_t queue;       /* that one */
+    bool runs_mid_kernel; /* it needs nothing of the driver, so it can be done in the middle of a
+                             kernel */
     int result;
 };
 #define KFD_LATER 1
@@ -121,11 +150,11 @@ bool kfd_machine_open(bool for_kernel_driver);
 int kfd_status(enum driver_status status, const char *what);
 /* The simulation has ended, if it has: makes `kfd.has_ended` true, and tells it. */
 void kfd_note_end_of_simulation(enum driver_status status);
-/* True in the middle of a kernel that is executed without timing. The driver takes no calls then,
+/* True in the middle of a kernel that is executed without timing. The driver accepts no calls then
  * but abandon(). */
-bool kfd_is_attending(void);
-/* In the middle of a kernel: does what can be done then, or waits a moment. */
-void kfd_take_aside(void);
+bool kfd_is_mid_kernel(void);
+/* In the middle of a kernel: runs the requests that can run then, or waits a moment. */
+void kfd_serve_mid_kernel(void);
 /* True if a kernel of this process has failed. All its queues stop then, and it gets an event. */
 bool kfd_has_faulted(struct kfd_process *p);
 /* The number of the GPU with this gpu_id, or -ENODEV... */
@@ -140,12 +169,12 @@ uint64_t kfd_clock_at(const struct kfd_process *p, uint64_t time_ps);
 struct kfd_process *kfd_process_of(const struct kfd_request *request);
 /* Sends the answer of a request. */
 void kfd_answer(struct kfd_request *request, int result);
-/* Threads of this process that have rung a doorbell: none has, all run, or one waits for an answer.
- */
-enum kfd_ringers { KFD_NO_RINGERS, KFD_RINGERS_RUN, KFD_RINGER_WAITS };
-enum kfd_ringers kfd_ringers(const struct kfd_process *p);
-/* True if all of them sleep. */
-bool kfd_ringers_asleep(const struct kfd_process *p);
+/* The submitters of a process: its threads that have written to a doorbell. There are none, all
+ * run, or one waits for an answer. */
+enum kfd_submitters { KFD_SUBMITTERS_NONE, KFD_SUBMITTERS_RUN, KFD_SUBMITTER_WAITS };
+enum kfd_submitters kfd_submitters(const struct kfd_process *p);
+/* True if all submitters sleep. */
+bool kfd_submitters_sleep(const struct kfd_process *p);
 /* True if a message of this process is on its way. A thread that has sent one sleeps, too. What was
  * handed over meanwhile is to be looked at after this. */
 bool kfd_messages_pending(const struct kfd_process *p);
@@ -153,9 +182,9 @@ bool kfd_messages_pending(const struct kfd_process *p);
 bool kfd_all_threads(const struct kfd_process *p,
                      bool (*is)(const struct kfd_process *p, int thread));
 /* True if all threads of this process sleep or wait for an answer. */
-bool kfd_threads_at_rest(struct kfd_process *p);
-/* True if the thread that makes the request has rung. */
-bool kfd_is_ringer(const struct kfd_request *request);
+bool kfd_is_quiescent(struct kfd_process *p);
+/* True if a submitter makes the request. */
+bool kfd_is_submitter(const struct kfd_request *request);
 /* The process is taken out of the list: no connection is its any more. */
 void kfd_connections_detach(const struct kfd_process *p);
 
@@ -176,7 +205,7 @@ void kfd_process_close(struct kfd_process *p);
 void kfd_publish_time(void);
 /* Processor time of this process. */
 uint64_t kfd_spent_ns(const struct kfd_process *p);
-/* A thread of this process that has rung asks for something. */
+/* A submitter of this process asks for something. */
 void kfd_process_asked(struct kfd_process *p);
 /* True if a process that has ended is left as it is until another one comes. */
 bool kfd_process_stays(const struct kfd_process *p);
@@ -249,14 +278,14 @@ bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b);
 void kfd_queues_fail(const struct kfd_process *p);
 /* The GPU is reset: its queues of kernels stop, and tell the program. */
 void kfd_queues_reset(const struct kfd_process *p, uint32_t gpu);
-/* Looks which doorbells of the GPU were rung, the last of them is *queue. True: no thread will wait
- * for what they announce by an event, or there may be no room for more, so that the thread has to
- * wait at its doorbell. */
+/* Reads which doorbells of the GPU were written, the last of them is *queue. True: no thread will
+ * wait for what they announce by an event, or there may be no room for more, so that the thread has
+ * to wait at its doorbell. */
 bool kfd_queues_read_doorbells(struct kfd_process *p, uint32_t gpu, uint32_t *queue);
 /* True if the queue has done all that it can do. */
 bool kfd_queue_is_done(const struct kfd_process *p, uint32_t queue);
 /* Kernels that wait for the program, and it for them, see what the other has written. */
-void kfd_queues_sync_memory(const struct kfd_process *p);
+void kfd_queues_sync_memory(struct kfd_process *p);
 int kfd_queue_allocate_gws(struct kfd_process *p, struct kfd_request *request);
 /* Begins packets and ends those that are over, as far as that can be done now. */
 bool kfd_queues_step(struct kfd_process *p);

@@ -115,7 +115,7 @@ uint64_t kfd_spent_ns(const struct kfd_process *p)
 
 void kfd_process_asked(struct kfd_process *p)
 {
-    p->is_unawaited = false;
+    p->has_lost_turn = false;
     p->spent_ns = kfd_spent_ns(p);
 }
 
@@ -161,6 +161,7 @@ struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest)
 {
     struct kfd_process *p = grow_zeroed(sizeof *p, KFD_SERVER);
     *p = (struct kfd_process){.pid = pid, .code = code, .file = -1};
+    p->kind = is_guest ? &kfd_guest_process : &kfd_rocm_process;
     p->guest = is_guest ? grow_zeroed(sizeof *p->guest, KFD_SERVER) : NULL;
     bool shared = open_shared(p);
     if (!shared)
@@ -195,21 +196,16 @@ bool kfd_process_enter(struct kfd_process *p)
 static void abandon(const struct kfd_process *p)
 {
     kfd_status(kfd.api->abandon(p->device[0]), "the end of a process");
-    if (!p->guest)
-        return;
-    for (uint32_t i = 0; i < p->guest->context_count; i++)
-        kfd_status(kfd.api->abandon(p->guest->contexts[i]), "the end of a process");
+    for (uint32_t i = 0; i < p->context_count; i++)
+        kfd_status(kfd.api->abandon(p->contexts[i]), "the end of a process");
 }
 
 void kfd_process_leave(struct kfd_process *p)
 {
     p->life = KFD_ENDED;
-    /* In the middle of a kernel the driver cannot be asked whether a guest has work. */
-    bool busy =
-        kfd_queues_in_flight(p)
-        || (p->guest && (kfd_is_attending() ? p->guest->has_entered : kfd_guest_is_busy(p)));
-    process_counts.killed += busy;
-    if (busy && !kfd.has_ended)
+    bool is_executing = p->kind->is_executing(p);
+    process_counts.killed += is_executing;
+    if (is_executing && !kfd.has_ended)
         abandon(p);
     kfd_queues_process_ended(p);
     kfd_events_end_waits(p);

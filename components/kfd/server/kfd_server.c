@@ -1,9 +1,9 @@
 /* The server of `heddle run --stack rocm`: a process with the machine, to which processes of the
- * program connect (kfd_channel.h). One thread takes their messages and hands them over; the
+ * program connect (kfd_channel.h). One thread receives their calls and hands them over; the
  * machine's answers. The platform is opened for the first of them, so that programs without GPUs
  * cost nothing.
  *
- * A connection belongs to the thread that takes messages until it is handed over as `gone`; it does
+ * A connection belongs to the thread that receives calls until it is handed over as `gone`; it does
  * one call at a time. A wrong message is reported, and cuts its process off. */
 #define _GNU_SOURCE /* accept4, SO_PEERCRED */
 #include <errno.h>
@@ -23,12 +23,13 @@
 #include "base/number.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
+#include "runtime/engine/options.h"
 
 #include "kfd_ioctl.h"
 
 static struct {
     int poll, listener, control;
-    bool taking; /* atomic: the thread that takes messages does not wait for one */
+    bool is_receiving; /* atomic: the thread that receives calls does not wait for one */
 } server;
 
 static int run_end(struct kfd_request *request)
@@ -38,9 +39,9 @@ static int run_end(struct kfd_request *request)
     return KFD_LATER;
 }
 
-bool kfd_is_taking(void)
+bool kfd_is_receiving(void)
 {
-    return __atomic_load_n(&server.taking, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&server.is_receiving, __ATOMIC_SEQ_CST);
 }
 
 static void watch_descriptor(int fd, void *what)
@@ -70,13 +71,13 @@ static void cut_off(struct kfd_connection *c, const char *reason)
 
 static void accept_connection(void)
 {
-    struct ucred who = {0};
-    socklen_t size = sizeof who;
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
     int fd = accept4(server.listener, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0)
         return;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.pid <= 0
-        || who.uid != geteuid()) {
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0
+        || peer.uid != geteuid()) {
         kfd_say("a connection of another user, or of a process that cannot be seen, is refused");
         close(fd);
         return;
@@ -84,23 +85,26 @@ static void accept_connection(void)
     struct kfd_connection *c = grow_zeroed(sizeof *c, KFD_SERVER);
     c->fd = fd;
     c->passed = -1;
-    c->pid = who.pid;
-    c->watch = (int)syscall(SYS_pidfd_open, who.pid, 0);
+    c->pid = peer.pid;
+    c->watch = (int)syscall(SYS_pidfd_open, peer.pid, 0);
     c->request = (struct kfd_request){.connection = c, .run = kfd_connection_call};
-    c->gone = (struct kfd_request){.connection = c, .run = kfd_connection_gone, .aside = true};
+    c->gone =
+        (struct kfd_request){.connection = c, .run = kfd_connection_gone, .runs_mid_kernel = true};
     watch_descriptor(c->fd, c);
     if (c->watch >= 0)
         watch_descriptor(c->watch, c);
 }
 
 /* Behind the call itself, and once for each. */
-static void take_give_up(struct kfd_connection *c)
+static void give_up_call(struct kfd_connection *c)
 {
     if (!__atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE) || c->given_up == c->calls)
         return;
     struct kfd_give_up *g = grow_zeroed(sizeof *g, KFD_SERVER);
-    *g = (struct kfd_give_up){
-        {.connection = c, .run = kfd_connection_give_up, .aside = c->request.aside}, c->calls};
+    *g = (struct kfd_give_up){{.connection = c,
+                               .run = kfd_connection_give_up,
+                               .runs_mid_kernel = c->request.runs_mid_kernel},
+                              c->calls};
     c->given_up = c->calls;
     kfd_hand_over(&g->request);
 }
@@ -146,15 +150,16 @@ static void begin_call(struct kfd_connection *c, const struct kfd_call *call, in
     c->passed = passed;
     c->request.until_idle = c->request.until_done = false;
     c->request.argument = c->call.bytes;
-    c->request.aside = call->kind == KFD_MESSAGE_IOCTL    ? kfd_ioctl_is_aside(call->word[0])
-                       : call->kind == KFD_MESSAGE_DRIVER ? kfd_guest_is_aside(call)
-                                                          : kfd_kind_is_aside(call->kind);
+    c->request.runs_mid_kernel =
+        call->kind == KFD_MESSAGE_IOCTL    ? kfd_ioctl_runs_mid_kernel(call->word[0])
+        : call->kind == KFD_MESSAGE_DRIVER ? kfd_guest_call_runs_mid_kernel(call)
+                                           : kfd_kind_runs_mid_kernel(call->kind);
     __atomic_store_n(&c->calls, c->calls + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&c->is_pending, true, __ATOMIC_RELEASE);
     kfd_hand_over(&c->request);
 }
 
-static void take_message(struct kfd_connection *c)
+static void receive_call(struct kfd_connection *c)
 {
     struct kfd_call call;
     int passed;
@@ -171,42 +176,42 @@ static void take_message(struct kfd_connection *c)
     else if (wrong)
         cut_off(c, wrong);
     else
-        take_give_up(c);
+        give_up_call(c);
 }
 
 /* The program has ended, or the user asks for it. A second signal ends the server at once. */
-static void take_end(void)
+static void receive_end(void)
 {
-    static struct kfd_request end = {.run = run_end, .aside = true};
-    static bool ended;
+    static struct kfd_request end = {.run = run_end, .runs_mid_kernel = true};
+    static bool has_ended;
     struct signalfd_siginfo signal;
     ssize_t got = read(server.control, &signal, sizeof signal);
-    if (ended && got == (ssize_t)sizeof signal)
+    if (has_ended && got == (ssize_t)sizeof signal)
         _exit(128 + (int)signal.ssi_signo);
     if (got != (ssize_t)sizeof signal)
         epoll_ctl(server.poll, EPOLL_CTL_DEL, server.control, NULL);
-    if (!ended)
+    if (!has_ended)
         kfd_hand_over(&end);
-    ended = true;
+    has_ended = true;
 }
 
-static void *take_messages(void *unused)
+static void *receive_calls(void *unused)
 {
     (void)unused;
     for (;;) {
         struct epoll_event event;
         /* One at a time: a connection may be gone after its first event. */
-        __atomic_store_n(&server.taking, false, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&server.is_receiving, false, __ATOMIC_SEQ_CST);
         int count = epoll_wait(server.poll, &event, 1, -1);
-        __atomic_store_n(&server.taking, true, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&server.is_receiving, true, __ATOMIC_SEQ_CST);
         if (count != 1)
             continue;
         if (event.data.ptr == &server.listener)
             accept_connection();
         else if (event.data.ptr == &server.control)
-            take_end();
+            receive_end();
         else
-            take_message(event.data.ptr);
+            receive_call(event.data.ptr);
     }
     return NULL;
 }
@@ -229,6 +234,16 @@ static int open_control(const char *text)
     return atoi(text);
 }
 
+static bool read_options(void)
+{
+    if (!options_open(getenv(OPTIONS_ENV_OPTIONS)))
+        return false;
+    const char *version = option_text("kfd-version");
+    if (version)
+        kfd.minor_version = (uint32_t)strtoul(version + strlen("1."), NULL, 10);
+    return true;
+}
+
 /* heddle-kfd LISTENER CONTROL PROCESSES: descriptors, the program has ended when the latter does;
  * and how many processes have to come before the first runs. */
 int main(int count, char **words)
@@ -238,13 +253,15 @@ int main(int count, char **words)
         fprintf(stderr, "heddle-kfd: `heddle run --stack rocm` starts this\n");
         return 2;
     }
+    if (!read_options())
+        return 1;
     server.listener = atoi(words[1]);
     server.control = open_control(words[2]);
     kfd_start_barrier_await((uint32_t)atoi(words[3]), strcmp(words[2], "serve") == 0);
     server.poll = epoll_create1(EPOLL_CLOEXEC);
     watch_descriptor(server.listener, &server.listener);
     watch_descriptor(server.control, &server.control);
-    int error = pthread_create(&thread, NULL, take_messages, NULL);
+    int error = pthread_create(&thread, NULL, receive_calls, NULL);
     if (error) {
         kfd_say("cannot start a thread of the simulator: %s", strerror(error));
         return 1;

@@ -77,7 +77,7 @@ static struct check_place place_of(const struct ptx_check_block *b, uint32_t war
 static void report_pair(enum finding_kind kind, struct check_place first, struct check_place second)
 {
     struct finding f;
-    if (finding_wanted(FINDING_CHECK_BARRIERS) && check_found(kind, &first, &second, &f))
+    if (finding_is_wanted(FINDING_CHECK_BARRIERS) && check_found(kind, &first, &second, &f))
         finding_report(&f);
 }
 

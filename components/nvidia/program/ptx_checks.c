@@ -25,7 +25,7 @@ void ptx_checks_begin(struct ptx_call *call, const struct ptx_order *order)
 {
     launch_counts[order->gpu % GPUS]++;
     for (size_t i = 0; i < ARRAY_COUNT(checks); i++) {
-        if (!finding_wanted(checks[i].check))
+        if (!finding_is_wanted(checks[i].check))
             continue;
         if (checks[i].how == OBSERVED)
             call->launch.observe = ptx_checks_step;
@@ -49,11 +49,11 @@ void ptx_checks_step(void *call, const struct warp_step *s)
     const struct ptx_instruction *inst = &f->instructions[s->instruction - f->first_instruction];
     bool accesses = ptx_check_accesses(inst);
     ptx_check_pass_barrier(b, s, accesses);
-    if (finding_wanted(FINDING_CHECK_RACES))
+    if (finding_is_wanted(FINDING_CHECK_RACES))
         ptx_races_step(b, s, inst);
     bool writes = accesses && inst->opcode != PTX_OP_LD && inst->opcode != PTX_OP_LDU;
     if (writes && s->addresses && s->space == PTX_SPACE_GLOBAL
-        && finding_wanted(FINDING_CHECK_READONLY))
+        && finding_is_wanted(FINDING_CHECK_READONLY))
         check_stores((struct check_place){&b->who, s->warp, s->instruction, 0}, s->addresses,
                      s->active, s->bytes);
     if (inst->opcode == PTX_OP_BAR || inst->opcode == PTX_OP_BARRIER)

@@ -187,7 +187,7 @@ void ptx_races_end(struct ptx_check_block *b, const struct warp_step *s)
 {
     struct race_wave *all[RACE_GROUP];
     uint32_t count = 0;
-    if (b->cluster_blocks == 1 || !finding_wanted(FINDING_CHECK_RACES))
+    if (b->cluster_blocks == 1 || !finding_is_wanted(FINDING_CHECK_RACES))
         return;
     for (uint32_t i = 0; i < RACE_GROUP; i++)
         if (b->wave[i].id)

@@ -58,7 +58,6 @@ cl_int opencl_leave(cl_int error);
 cl_int opencl_error_of(hipError_t error);
 cl_int opencl_status(enum driver_status status);
 /* A line on stderr, with the function of OpenCL in front. */
-#define opencl_complain opencl.hip->complain
 
 /* A function of OpenCL that returns an error, `parameters` in parentheses, and one that makes an
  * object, whose last parameter is `errcode_ret`; its expression may set `error`. */

@@ -36,9 +36,9 @@ cl_int opencl_enter(const char *function)
 
 cl_int opencl_leave(cl_int error)
 {
-    struct opencl_destructor *due = opencl_destructors_take();
+    struct opencl_destructor *destructors = opencl_destructors_pop();
     opencl.hip->leave(hipSuccess);
-    opencl_destructors_run(due);
+    opencl_destructors_run(destructors);
     return error;
 }
 

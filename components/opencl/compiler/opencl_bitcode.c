@@ -25,14 +25,14 @@ uint8_t *opencl_object_write(const struct opencl_object *object, size_t *size)
     *size = sizeof header + object->module_count * sizeof(uint64_t);
     for (uint32_t i = 0; i < object->module_count; i++)
         *size += object->modules[i].size;
-    uint8_t *bytes = clang_allocate(*size), *at = bytes + sizeof header;
+    uint8_t *bytes = clang_allocate(*size), *next = bytes + sizeof header;
     memcpy(bytes, &header, sizeof header);
-    for (uint32_t i = 0; i < object->module_count; i++, at += sizeof(uint64_t)) {
-        uint64_t each = object->modules[i].size;
-        memcpy(at, &each, sizeof each);
+    for (uint32_t i = 0; i < object->module_count; i++, next += sizeof(uint64_t)) {
+        uint64_t module_size = object->modules[i].size;
+        memcpy(next, &module_size, sizeof module_size);
     }
-    for (uint32_t i = 0; i < object->module_count; at += object->modules[i++].size)
-        memcpy(at, object->modules[i].bytes, object->modules[i].size);
+    for (uint32_t i = 0; i < object->module_count; next += object->modules[i++].size)
+        memcpy(next, object->modules[i].bytes, object->modules[i].size);
     return bytes;
 }
 
@@ -56,24 +56,24 @@ static bool read_header(struct opencl_object *object, const char *bytes, size_t 
 
 bool opencl_object_read(struct opencl_object *object, const void *bytes, size_t size)
 {
-    const char *at = bytes;
+    const char *next = bytes;
     *object = (struct opencl_object){0};
-    if (!read_header(object, at, size))
+    if (!read_header(object, next, size))
         return false;
-    const char *sizes = at + sizeof(struct header), *end = at + size;
-    at = sizes + object->module_count * sizeof(uint64_t);
+    const char *sizes = next + sizeof(struct header), *end = next + size;
+    next = sizes + object->module_count * sizeof(uint64_t);
     object->modules = clang_allocate(object->module_count * sizeof *object->modules);
     for (uint32_t i = 0; i < object->module_count; i++) {
-        uint64_t each;
-        memcpy(&each, sizes + i * sizeof each, sizeof each);
-        if (each < sizeof bitcode || each > (size_t)(end - at)
-            || memcmp(at, bitcode, sizeof bitcode) != 0) {
+        uint64_t module_size;
+        memcpy(&module_size, sizes + i * sizeof module_size, sizeof module_size);
+        if (module_size < sizeof bitcode || module_size > (size_t)(end - next)
+            || memcmp(next, bitcode, sizeof bitcode) != 0) {
             clang_release(object->modules);
             object->modules = NULL;
             return false;
         }
-        object->modules[i] = (struct opencl_module){at, each};
-        at += each;
+        object->modules[i] = (struct opencl_module){next, module_size};
+        next += module_size;
     }
     return true;
 }

@@ -49,7 +49,7 @@ struct reader {
     const char *next, *end;
 };
 
-static const char *take_bytes(struct reader *r, size_t size)
+static const char *read_bytes(struct reader *r, size_t size)
 {
     const char *bytes = r->next;
     if ((size_t)(r->end - r->next) < size)
@@ -58,9 +58,9 @@ static const char *take_bytes(struct reader *r, size_t size)
     return bytes;
 }
 
-static bool take_size(struct reader *r, uint64_t *size)
+static bool read_size(struct reader *r, uint64_t *size)
 {
-    const char *bytes = take_bytes(r, sizeof *size);
+    const char *bytes = read_bytes(r, sizeof *size);
     if (bytes)
         memcpy(size, bytes, sizeof *size);
     return bytes != NULL;
@@ -78,40 +78,40 @@ static bool digest_file(const char *path, char hex[DIGEST + 1])
 {
     struct sha256 digest;
     sha256_init(&digest);
-    bool read = sha256_add_file(&digest, path);
+    bool is_read = sha256_add_file(&digest, path);
     sha256_finish(&digest, hex);
-    return read;
+    return is_read;
 }
 
-/* True if each header file has its contents of then. */
+/* True if each header file still has the contents that were compiled. */
 static bool headers_are_the_same(struct reader *r)
 {
     uint64_t count;
-    if (!take_size(r, &count))
+    if (!read_size(r, &count))
         return false;
     while (count-- > 0) {
-        char now[DIGEST + 1];
+        char digest[DIGEST + 1];
         const char *path = r->next, *end = memchr(r->next, '\0', (size_t)(r->end - r->next));
         if (!end)
             return false;
         r->next = end + 1;
-        const char *then = take_bytes(r, DIGEST);
-        if (!then || !digest_file(path, now) || memcmp(then, now, DIGEST) != 0)
+        const char *old_digest = read_bytes(r, DIGEST);
+        if (!old_digest || !digest_file(path, digest) || memcmp(old_digest, digest, DIGEST) != 0)
             return false;
     }
     return true;
 }
 
-static bool take_built(struct reader *r, struct opencl_built *built)
+static bool read_built(struct reader *r, struct opencl_built *built)
 {
     uint64_t log, code;
-    if (!headers_are_the_same(r) || !take_size(r, &log) || !take_size(r, &code)
+    if (!headers_are_the_same(r) || !read_size(r, &log) || !read_size(r, &code)
         || log > (size_t)(r->end - r->next) || code != (size_t)(r->end - r->next) - log)
         return false;
     built->log = clang_allocate(log + 1);
-    memcpy(built->log, take_bytes(r, log), log);
+    memcpy(built->log, read_bytes(r, log), log);
     built->bytes = clang_allocate(code);
-    memcpy(built->bytes, take_bytes(r, code), code);
+    memcpy(built->bytes, read_bytes(r, code), code);
     built->size = code;
     return true;
 }
@@ -124,26 +124,25 @@ bool opencl_cache_find(const char *key, struct opencl_built *built)
     int file = name_file(key, path) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (file < 0)
         return false;
-    bool found = fstat(file, &status) == 0 && status.st_uid == geteuid();
-    char *bytes = found ? clang_file_read(file, &size) : NULL;
-    if (found)
+    bool is_found = fstat(file, &status) == 0 && status.st_uid == geteuid();
+    char *bytes = is_found ? clang_file_read(file, &size) : NULL;
+    if (is_found)
         futimens(file, NULL); /* used now */
     close(file);
-    found = found && size > DIGEST;
-    if (found) {
+    is_found = is_found && size > DIGEST;
+    if (is_found) {
         struct reader r = {bytes + DIGEST, bytes + size};
         digest_of(r.next, size - DIGEST, hex);
-        found = memcmp(hex, bytes, DIGEST) == 0 && take_built(&r, built);
+        is_found = memcmp(hex, bytes, DIGEST) == 0 && read_built(&r, built);
     }
     clang_release(bytes);
-    return found;
+    return is_found;
 }
 
 /* ---- writing ---- */
 
-/* The next path of a makefile's rule, in which a backslash precedes a space or an end of
- * line. */
-static bool take_path(const char **text, char path[PATH_BYTES])
+/* The next path of a makefile's rule, in which a backslash precedes a space or an end of line. */
+static bool read_path(const char **text, char path[PATH_BYTES])
 {
     size_t size = 0;
     while (**text && (strchr(" \n", **text) || strncmp(*text, "\\\n", 2) == 0))
@@ -164,8 +163,8 @@ static uint64_t print_headers(FILE *out, const char *dependencies)
 {
     char path[PATH_BYTES], hex[DIGEST + 1];
     uint64_t count = 0;
-    const char *at = dependencies ? strchr(dependencies, ':') : NULL;
-    for (at = at ? at + 1 : ""; take_path(&at, path);) {
+    const char *next = dependencies ? strchr(dependencies, ':') : NULL;
+    for (next = next ? next + 1 : ""; read_path(&next, path);) {
         if (strcmp(path, "-") == 0 || !digest_file(path, hex))
             continue;
         count++;
@@ -184,11 +183,11 @@ static void print_size(FILE *out, uint64_t size)
 
 static bool write_all(int file, const char *bytes, size_t size)
 {
-    for (size_t done = 0; done < size;) {
-        ssize_t wrote = write(file, bytes + done, size - done);
+    for (size_t written = 0; written < size;) {
+        ssize_t wrote = write(file, bytes + written, size - written);
         if (wrote < 0 && errno != EINTR)
             return false;
-        done += wrote > 0 ? (size_t)wrote : 0;
+        written += wrote > 0 ? (size_t)wrote : 0;
     }
     return true;
 }

@@ -113,8 +113,8 @@ static bool open_step(struct step *step, const void *bytes, size_t size)
 static enum opencl_build_status run_step(struct step *step, struct clang_command *command,
                                          struct opencl_built *built)
 {
-    bool failed;
-    int error = clang_run(command, step->in, step->out, step->log, &failed);
+    bool has_failed;
+    int error = clang_run(command, step->in, step->out, step->log, &has_failed);
     if (error != 0)
         return opencl_fail(built, error == ENOENT ? OPENCL_BUILD_NO_COMPILER : OPENCL_BUILD_FAILED,
                            strerror(error));
@@ -123,7 +123,7 @@ static enum opencl_build_status run_step(struct step *step, struct clang_command
     clang_release(log);
     clang_release(built->bytes);
     built->bytes = (uint8_t *)clang_file_read(step->out, &built->size);
-    if (!failed && built->size > 0)
+    if (!has_failed && built->size > 0)
         return OPENCL_BUILD_OK;
     clang_release(built->bytes);
     built->bytes = NULL;
@@ -144,7 +144,7 @@ static void add_target(struct clang_command *command, const char *target)
 
 /* Macros of OpenCL 3.0 that the source sees beside those that clang defines by itself. */
 static void add_language(struct clang_command *command, const struct opencl_options *options,
-                         bool whole)
+                         bool is_whole)
 {
     /* Headers of the host are not for devices. */
     static const char *const words[] = {"-x",
@@ -166,7 +166,7 @@ static void add_language(struct clang_command *command, const struct opencl_opti
     clang_add(command, standard, "");
     if (strcmp(standard, "-cl-std=CL3.0") == 0)
         clang_add_words(command, newer, ARRAY_COUNT(newer));
-    if (whole) /* inline functions of C99 have a body elsewhere, and there is no elsewhere */
+    if (is_whole) /* inline functions of C99 have a body elsewhere, and there is no elsewhere */
         clang_add(command, "-fgnu89-inline", "");
     clang_add_words(command, (const char *const *)options->words.words, options->words.count);
 }
@@ -182,9 +182,9 @@ static char *join_sources(const struct opencl_job *job, size_t *size)
     for (size_t i = 0; i < job->source_count; i++) {
         static const char mark[] = "\xef\xbb\xbf"; /* mark of UTF-8, which editors put in front */
         const char *bytes = job->sources[i].bytes;
-        bool marked = job->sources[i].size >= 3 && memcmp(bytes, mark, 3) == 0;
-        memcpy(text + *size, bytes + 3 * marked, job->sources[i].size - 3 * marked);
-        *size += job->sources[i].size - 3 * marked;
+        bool has_mark = job->sources[i].size >= 3 && memcmp(bytes, mark, 3) == 0;
+        memcpy(text + *size, bytes + 3 * has_mark, job->sources[i].size - 3 * has_mark);
+        *size += job->sources[i].size - 3 * has_mark;
     }
     text[(*size)++] = '\n';
     return text;
@@ -218,7 +218,7 @@ enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
     if (is_good) {
         add_target(&command, job->target);
         clang_add(&command, options->math & OPENCL_MATH_UNOPTIMISED ? "-O0" : "-O3", "");
-        add_language(&command, options, job->link);
+        add_language(&command, options, job->links);
         clang_overlay_add(&overlay, &command, HEADER_FOLDER);
         clang_add(&command, "-MMD", "");
         clang_add(&command, "-MF", "");
@@ -250,8 +250,8 @@ static void add_library(struct clang_command *command, const char *name)
 /* The device library, and the constants that choose between its variants. */
 static void add_libraries(struct clang_command *command, const char *target, uint32_t math)
 {
-    char own[64];
-    bool borrowed,
+    char target_library[64];
+    bool is_borrowed,
         flushes = math & OPENCL_MATH_DENORMS_ARE_ZERO || !opencl_compiler_keeps_denormals(target);
     const char *const constants[] = {
         flushes ? "oclc_daz_opt_on.bc" : "oclc_daz_opt_off.bc",
@@ -266,8 +266,8 @@ static void add_libraries(struct clang_command *command, const char *target, uin
         add_library(command, opencl_libraries[i]);
     for (size_t i = 0; i < ARRAY_COUNT(constants); i++)
         add_library(command, constants[i]);
-    clang_library_of_target(target, own, sizeof own, &borrowed);
-    add_library(command, own);
+    clang_library_of_target(target, target_library, sizeof target_library, &is_borrowed);
+    add_library(command, target_library);
 }
 
 /* The library's functions precede the functions that they replace, for calls of the program and for
@@ -325,7 +325,7 @@ static enum opencl_build_status generate(const struct opencl_object *object,
     bool is_good = open_step(&step, object->modules[0].bytes, object->modules[0].size);
     add_target(&command, object->target);
     /* At -O0 clang 19 crashes on the device library. Functions that the first step was not to
-     * optimise are marked, and stay as they are. */
+     * optimise are has_mark, and stay as they are. */
     clang_add(&command, object->math & OPENCL_MATH_UNOPTIMISED ? "-O1" : "-O3", "");
     is_good = add_modules(&command, object, functions, files) && is_good;
     add_libraries(&command, object->target, object->math);

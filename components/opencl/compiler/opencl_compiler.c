@@ -33,7 +33,7 @@ static const char extensions[] =
 static const char *find_missing(const char *target)
 {
     char path[PATH_MAX], library[64];
-    bool borrowed;
+    bool is_borrowed;
     if (!isa_traits_of(target))
         return "OpenCL programs cannot be compiled for this target";
     if (!path_search(OPENCL_COMPILER, path, sizeof path))
@@ -41,7 +41,7 @@ static const char *find_missing(const char *target)
     if (!path_search(OPENCL_LINKER, path, sizeof path))
         return "OpenCL programs need ld.lld-19 in PATH; install lld-19";
     if (!clang_library_exists(opencl_libraries[0])
-        || !clang_library_of_target(target, library, sizeof library, &borrowed))
+        || !clang_library_of_target(target, library, sizeof library, &is_borrowed))
         return "OpenCL programs need AMD's device library; install rocm-device-libs";
     return NULL;
 }
@@ -69,17 +69,17 @@ const char *opencl_compiler_extensions(const char *target)
 static void begin_key(struct sha256 *key, const char *target, const char *options)
 {
     static const char *const programs[] = {OPENCL_COMPILER, OPENCL_LINKER};
-    Dl_info own;
+    Dl_info library;
     sha256_init(key);
     sha256_add_string(key, "OpenCL 1");
-    if (dladdr(opencl_prelude, &own) && own.dli_fname)
-        opencl_cache_add_identity(key, own.dli_fname);
+    if (dladdr(opencl_prelude, &library) && library.dli_fname)
+        opencl_cache_add_identity(key, library.dli_fname);
     sha256_add_string(key, target);
     sha256_add_string(key, options ? options : "");
     for (size_t i = 0; i < ARRAY_COUNT(programs); i++) {
         char path[PATH_MAX];
-        bool found = path_search(programs[i], path, sizeof path);
-        opencl_cache_add_identity(key, found ? path : "");
+        bool is_found = path_search(programs[i], path, sizeof path);
+        opencl_cache_add_identity(key, is_found ? path : "");
     }
     for (size_t i = 0; i < OPENCL_LIBRARIES; i++) {
         char *path = clang_join(CLANG_LIBRARY_FOLDER "/", opencl_libraries[i]);
@@ -101,11 +101,11 @@ static void add_texts(struct sha256 *key, const struct opencl_text *texts, size_
 
 /* Refuses what cannot be built; OPENCL_BUILD_OK: continue. `options` is to be released. */
 static enum opencl_build_status begin_build(struct opencl_options *options, const char *text,
-                                            bool link, const char *target,
+                                            bool is_link, const char *target,
                                             struct opencl_built *built)
 {
     *built = (struct opencl_built){.log = clang_allocate(1)};
-    char *message = opencl_options_read(options, text, link);
+    char *message = opencl_options_read(options, text, is_link);
     const char *missing = find_missing(target);
     enum opencl_build_status status =
         message   ? opencl_fail(built, OPENCL_BUILD_INVALID_OPTIONS, message)
@@ -149,7 +149,7 @@ static enum opencl_build_status finish_compile(const struct opencl_job *job, uin
     snprintf(object.target, sizeof object.target, "%s", isa_traits_of(job->target)->name);
     built->bytes = NULL;
     enum opencl_build_status status = OPENCL_BUILD_OK;
-    if (job->link)
+    if (job->links)
         status = link_object(&object, built);
     else
         built->bytes = opencl_object_write(&object, &built->size);
@@ -165,7 +165,7 @@ enum opencl_build_status opencl_compile(const struct opencl_job *job, struct ope
     char hex[65], *dependencies = NULL;
     if (status == OPENCL_BUILD_OK) {
         begin_key(&key, job->target, job->options);
-        sha256_add(&key, &job->link, sizeof job->link);
+        sha256_add(&key, &job->links, sizeof job->links);
         add_texts(&key, job->sources, job->source_count);
         add_texts(&key, job->headers, job->header_count);
         sha256_finish(&key, hex);
@@ -186,24 +186,26 @@ enum opencl_build_status opencl_compile(const struct opencl_job *job, struct ope
     return status;
 }
 
-/* Puts the modules of all objects into one list. False: one is not sound, or of another target. */
+/* Puts the modules of all objects into one list. False: one is not is_sound, or of another target.
+ */
 static bool collect_objects(const struct opencl_text *objects, size_t count, const char *target,
-                            struct opencl_object *all)
+                            struct opencl_object *linked)
 {
-    size_t capacity = 0; /* `all` begins with no modules */
+    size_t capacity = 0; /* `linked` begins with no modules */
     for (size_t i = 0; i < count; i++) {
-        struct opencl_object each;
-        bool sound = opencl_object_read(&each, objects[i].bytes, objects[i].size)
-                     && strcmp(each.target, target) == 0;
-        if (sound) {
-            grow_list(all->modules, all->module_count + each.module_count, capacity, "programs");
-            memcpy(all->modules + all->module_count, each.modules,
-                   each.module_count * sizeof *each.modules);
-            all->module_count += each.module_count;
-            all->math |= each.math;
+        struct opencl_object object;
+        bool is_sound = opencl_object_read(&object, objects[i].bytes, objects[i].size)
+                        && strcmp(object.target, target) == 0;
+        if (is_sound) {
+            grow_list(linked->modules, linked->module_count + object.module_count, capacity,
+                      "programs");
+            memcpy(linked->modules + linked->module_count, object.modules,
+                   object.module_count * sizeof *object.modules);
+            linked->module_count += object.module_count;
+            linked->math |= object.math;
         }
-        clang_release(each.modules);
-        if (!sound)
+        clang_release(object.modules);
+        if (!is_sound)
             return false;
     }
     return count > 0;
@@ -215,30 +217,30 @@ enum opencl_build_status opencl_link(const struct opencl_text *objects, size_t o
 {
     struct opencl_options read;
     enum opencl_build_status status = begin_build(&read, options, true, target, built);
-    struct opencl_object all = {.kind = OPENCL_BINARY_LIBRARY, .math = read.math};
+    struct opencl_object linked = {.kind = OPENCL_BINARY_LIBRARY, .math = read.math};
     struct sha256 key;
     char hex[65];
     if (status == OPENCL_BUILD_OK) {
-        snprintf(all.target, sizeof all.target, "%s", isa_traits_of(target)->name);
+        snprintf(linked.target, sizeof linked.target, "%s", isa_traits_of(target)->name);
         begin_key(&key, target, options);
         add_texts(&key, objects, object_count);
         sha256_finish(&key, hex);
         struct opencl_built cached;
-        if (!collect_objects(objects, object_count, all.target, &all)) {
+        if (!collect_objects(objects, object_count, linked.target, &linked)) {
             status = opencl_fail(built, OPENCL_BUILD_FAILED,
                                  "not all that is to be linked was compiled for this device");
-        } else if (read.create_library) {
-            built->bytes = opencl_object_write(&all, &built->size);
+        } else if (read.creates_library) {
+            built->bytes = opencl_object_write(&linked, &built->size);
         } else if (opencl_cache_find(hex, &cached)) {
             opencl_built_release(built);
             *built = cached;
         } else {
-            status = link_object(&all, built);
+            status = link_object(&linked, built);
             if (status == OPENCL_BUILD_OK)
                 opencl_cache_keep(hex, built, NULL);
         }
     }
-    clang_release(all.modules);
+    clang_release(linked.modules);
     opencl_options_release(&read);
     return status;
 }

@@ -44,10 +44,10 @@ struct opencl_job {
     const struct opencl_text *sources, *headers;
     size_t source_count, header_count;
     const char *options, *target;
-    bool link;
+    bool links;
 };
 
-/* With `link` the result is a code object that can be loaded (clBuildProgram); otherwise it is an
+/* With `links` the result is a code object that can be loaded (clBuildProgram); otherwise it is an
  * object for opencl_link() (clCompileProgram). */
 enum opencl_build_status opencl_compile(const struct opencl_job *job, struct opencl_built *built);
 

@@ -95,7 +95,7 @@ static void read_kernel(struct region *memory, const struct code_object_kernel *
 
 /* ---- formats of printf ---- */
 
-static bool take_number(const char **text, uint32_t *number)
+static bool read_number(const char **text, uint32_t *number)
 {
     char *end;
     if (**text < '0' || **text > '9')
@@ -132,11 +132,11 @@ static const char *unescape(struct region *memory, const char *text)
 static bool read_format(struct region *memory, const char *text, struct opencl_format *format)
 {
     uint32_t count;
-    if (!take_number(&text, &format->number) || !take_number(&text, &count) || count > strlen(text))
+    if (!read_number(&text, &format->number) || !read_number(&text, &count) || count > strlen(text))
         return false;
     uint32_t *bytes = region_take_array(memory, count, sizeof *bytes);
     for (uint32_t i = 0; i < count; i++)
-        if (!take_number(&text, &bytes[i]))
+        if (!read_number(&text, &bytes[i]))
             return false;
     format->argument_count = count;
     format->argument_bytes = bytes;

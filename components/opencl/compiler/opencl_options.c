@@ -58,24 +58,24 @@ static const struct option {
     {"-I", SEPARATE, COMPILE, 0},
 };
 
-static const struct option *find_option(const char *word, bool link)
+static const struct option *find_option(const char *word, bool is_link)
 {
     for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
-        bool whole = table[i].form == PASSED || table[i].form == IGNORED;
+        bool is_whole = table[i].form == PASSED || table[i].form == IGNORED;
         size_t length = strlen(table[i].name);
-        if (whole ? strcmp(word, table[i].name) == 0 : strncmp(word, table[i].name, length) == 0)
-            return table[i].use & (link ? LINK : COMPILE) ? &table[i] : NULL;
+        if (is_whole ? strcmp(word, table[i].name) == 0 : strncmp(word, table[i].name, length) == 0)
+            return table[i].use & (is_link ? LINK : COMPILE) ? &table[i] : NULL;
     }
     return NULL;
 }
 
-/* Takes a word from *text: spaces end it, but not between quotes; a backslash before a quote
- * or of another backslash keeps that. NULL: there is none. */
-static char *take_word(const char **text)
+/* Reads a word from *text: spaces end it, but not between quotes; a backslash before a quote or
+ * another backslash keeps that. NULL: there is none. */
+static char *read_word(const char **text)
 {
     const char *next = *text + strspn(*text, " \t\r\n");
     char *word = clang_allocate(strlen(next) + 1), *end = word, quote = '\0';
-    bool any = *next != '\0';
+    bool has_word = *next != '\0';
     for (; *next && (quote || !strchr(" \t\r\n", *next)); next++)
         if (*next == '\\' && next[1] && strchr("\"'\\", next[1]))
             *end++ = *++next;
@@ -86,7 +86,7 @@ static char *take_word(const char **text)
         else
             *end++ = *next;
     *text = next;
-    if (any)
+    if (has_word)
         return word;
     clang_release(word);
     return NULL;
@@ -94,24 +94,24 @@ static char *take_word(const char **text)
 
 /* Adds one option, whose value may be the next word of *text. */
 static char *add_option(struct opencl_options *options, const char *word, const char **text,
-                        bool link)
+                        bool is_link)
 {
-    const struct option *option = find_option(word, link);
+    const struct option *option = find_option(word, is_link);
     if (!option) {
         char *message = clang_join("unknown option '", word);
-        char *whole = clang_join(message, "'");
+        char *quoted = clang_join(message, "'");
         clang_release(message);
-        return whole;
+        return quoted;
     }
     options->math |= option->math;
-    options->create_library |= strcmp(word, "-create-library") == 0;
+    options->creates_library |= strcmp(word, "-create-library") == 0;
     if (option->form == IGNORED)
         return NULL;
     if (option->form != SEPARATE || word[strlen(option->name)]) {
         clang_add(&options->words, word, "");
         return NULL;
     }
-    char *value = take_word(text);
+    char *value = read_word(text);
     if (!value || !*value) {
         clang_release(value);
         return clang_join("nothing follows the option ", word);
@@ -121,12 +121,12 @@ static char *add_option(struct opencl_options *options, const char *word, const 
     return NULL;
 }
 
-char *opencl_options_read(struct opencl_options *options, const char *text, bool link)
+char *opencl_options_read(struct opencl_options *options, const char *text, bool is_link)
 {
     char *message = NULL, *word;
     *options = (struct opencl_options){0};
-    for (const char *rest = text ? text : ""; !message && (word = take_word(&rest));) {
-        message = add_option(options, word, &rest, link);
+    for (const char *rest = text ? text : ""; !message && (word = read_word(&rest));) {
+        message = add_option(options, word, &rest, is_link);
         clang_release(word);
     }
     return message;

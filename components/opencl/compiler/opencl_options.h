@@ -18,12 +18,12 @@ enum opencl_math {
 struct opencl_options {
     struct clang_command words; /* for the compiler that reads sources */
     uint32_t math;              /* bits of enum opencl_math */
-    bool create_library;
+    bool creates_library;
 };
 
 /* Reads the options; NULL: there are none. NULL, or a message to be released.
- * opencl_options_release() in both cases. `link`: they are those of clLinkProgram. */
-char *opencl_options_read(struct opencl_options *options, const char *text, bool link);
+ * opencl_options_release() in both cases. `is_link`: they are those of clLinkProgram. */
+char *opencl_options_read(struct opencl_options *options, const char *text, bool is_link);
 void opencl_options_release(struct opencl_options *options);
 
 #endif

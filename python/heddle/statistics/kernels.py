@@ -37,7 +37,7 @@ def per_cent(part: float, whole: float) -> float:
 @dataclasses.dataclass
 class Cache:
     """What a kind of component did with requests. Misses whose line was already asked for
-    (`merged`) asked nobody below."""
+    (`merged`) sent no request below."""
     hits: int = 0
     misses: int = 0
     merged: int = 0

@@ -105,7 +105,7 @@ def watch(pid: int, seconds: float) -> None:
 
 def was_limited(status: int, cpu: float, wall: float, limit: float | None) -> str | None:
     """What to say of a process that a limit ended. The kernel counts the time of one process, and
-    by its clock's ticks; nobody counts that of a process whose parent was killed."""
+    by its clock's ticks; that of a process whose parent was killed is not counted."""
     killed = status in (128 + signal.SIGKILL, -signal.SIGKILL)
     if limit is None:
         return None

@@ -1,7 +1,7 @@
 """What limits a kernel or a run, and how far that can be trusted.
 
 noise_floor    by how much runs differ that are equally right
-fullness       which element was full in each interval; the way to memory with nobody in front
+fullness       which element was full in each interval; the unloaded latency of memory
 account        what the time of a kernel went to: a share for each cause
 kernel_facts   a kernel with what is known of it, which the next two judge by
 memory_limits  what a kernel that waits for memory waits for

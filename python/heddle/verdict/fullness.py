@@ -71,7 +71,7 @@ class Fullness:
 
 @dataclasses.dataclass
 class Found:
-    """Of a run: by kernel and GPU, the way to memory with nobody in front (`unloaded`), what no
+    """Of a run: by kernel and GPU, the unloaded latency of memory (`unloaded`), what no
     kernel's time is (`copied` and `nothing` ps, the links' busy ps in the former), and what the
     settings that are proposed may be (`Model.ranges`)."""
     kernels: dict[Identity, Fullness] = dataclasses.field(default_factory=dict)
@@ -338,7 +338,7 @@ def write(found: Found, file: str) -> None:
     path.write_text(f"{text[:-1].rstrip()},\n{member}\n", encoding="utf-8")
 
 
-# ---- the way to memory, with nobody in front
+# ---- the unloaded latency of memory
 
 
 Parameters = dict[str, Any]

@@ -169,9 +169,9 @@ class Judged:
         return self.kernel["vector_memory_cycles"] / waves if waves else 0.0
 
     @property
-    def alone(self) -> float:
-        """What it takes at most with nobody in front. It comes back with its slowest line, and at
-        most as many of its lines as it has, times the share that goes on, reach a level."""
+    def unloaded(self) -> float:
+        """The largest unloaded latency that a load may have. It comes back with its slowest line,
+        and at most as many of its lines as it has, times the share that goes on, reach a level."""
         reach, total, before = self.lines, 0.0, 0.0
         for path, cycles in self.levels:
             total += min(1.0, reach) * (cycles - before)
@@ -180,7 +180,7 @@ class Judged:
 
     @property
     def translating(self) -> float:
-        """Cycles by which misses of TLBs lengthen it, at most, with nobody in front."""
+        """The most cycles by which misses of TLBs lengthen the unloaded latency."""
         if not self.levels or not self.translation:
             return 0.0
         first = f"{self.levels[0][0]}.translation"
@@ -195,8 +195,8 @@ class Judged:
     @property
     def queued(self) -> float:
         """The least share of an access's time, in per cent, that it waits for other accesses."""
-        alone = self.alone
-        return 100 - per_cent(alone, self.measured) if alone and self.measured > alone else 0.0
+        least = self.unloaded
+        return 100 - per_cent(least, self.measured) if least and self.measured > least else 0.0
 
     # -- sentences
 

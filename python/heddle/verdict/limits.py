@@ -4,7 +4,7 @@ bottlenecks.md says why the rules are as they are.
 A kernel's time is divided among causes, each with a share (`heddle.verdict.account`); the largest
 is said first, and those worth saying follow. Waiting for memory is no cause yet: what memory waits
 for is found from which array was the fullest when (`heddle.verdict.fullness`), and from how long a
-load takes against the way with nobody in front. Without the former, which only `heddle run --report
+load takes against its unloaded latency. Without the former, which only `heddle run --report
 limits` records, a sentence says so. Nothing is called latency unless loads take about as long as
 the description says that they have to. Kinds of components are those of diagrams, so a machine of
 somebody else's components is judged, too. A setting is named only where the machine has it."""

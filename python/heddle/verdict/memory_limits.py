@@ -1,5 +1,5 @@
 """What memory waits for, of a kernel that waits for memory: which array was the fullest when
-(`heddle.verdict.fullness`), and how long a load takes against the way with nobody in front. Rules
+(`heddle.verdict.fullness`), and how the latency of a load compares with its unloaded latency. Rules
 are asked in the order of docs/design/bottlenecks.md, section "What memory waits for"."""
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def _migration(j: Judged, share: float) -> Limit | None:
 
 def _translation(j: Judged, share: float, array: Array | None) -> Limit | None:
     busy = array if array and array.kind == "translation" else None
-    extra = min(j.translating, max(j.measured - j.alone, 0.0))
-    if not busy and (j.queued < WORTH_SAYING or extra < 0.5 * (j.measured - j.alone)):
+    extra = min(j.translating, max(j.measured - j.unloaded, 0.0))
+    if not busy and (j.queued < WORTH_SAYING or extra < 0.5 * (j.measured - j.unloaded)):
         return None
     own = [f"{busy.path.replace('[*]', '')}.{name}" for name in ("width", "walkers")
            ] if busy else []
@@ -196,8 +196,8 @@ def _remote(j: Judged, share: float) -> Limit | None:
         return None
     return Limit("peer", share, (
         f"limited by the memory of another GPU, over a link: {min(per_cent(sent, lines), 100):.0f} "
-        f"% of what misses the L1 goes there; a load takes {j.measured:.0f} cycles, and the way to "
-        f"the own memory {j.alone:.0f}; {sure(share)}"), j.machine.link())
+        f"% of what misses the L1 goes there; a load takes {j.measured:.0f} cycles, and "
+        f"{j.unloaded:.0f} to the own memory without load; {sure(share)}"), j.machine.link())
 
 
 def _latency(j: Judged, share: float) -> Limit:
@@ -212,9 +212,9 @@ def _latency(j: Judged, share: float) -> Limit:
             f"{sure(share)}"), j.more("more of them can be in flight", "cu.vmem_queue"))
     known = j.full or j.levels
     way = ("" if known else f"; {RECORDS}") if not j.levels else (
-        f", of which at most {j.alone:.0f} are the way with nobody in front"
-        if j.measured > j.alone else
-        f", no more than the way may take with nobody in front ({j.alone:.0f})")
+        f", of which at most {j.unloaded:.0f} are unloaded latency"
+        if j.measured > j.unloaded else
+        f", no more than its unloaded latency may be ({j.unloaded:.0f})")
     short = scarce(k)
     if short:
         return Limit(f"occupancy_{short}", share, (
@@ -237,15 +237,15 @@ def _latency(j: Judged, share: float) -> Limit:
 
 
 def _levels(j: Judged) -> str:
-    """The way to each level with nobody in front, and which of them was the fullest most often."""
+    """The unloaded latency to each level, and which of them was the fullest most often."""
     told = ", ".join(f"{cycles:.0f} to {path}" for path, cycles in j.levels)
     of_way = [array for array in (j.full.arrays if j.full else [])
               if array.path in (path for path, _ in j.levels)]
     if not j.full or not of_way:
-        return f"the way alone is {told}"
+        return f"the unloaded latency is {told}"
     array = max(of_way, key=lambda one: one.first)
-    return (f"the way alone is {told}, and {array.path} was the fullest array in {array.first} of "
-            f"{j.full.intervals} intervals")
+    return (f"the unloaded latency is {told}, and {array.path} was the fullest array in "
+            f"{array.first} of {j.full.intervals} intervals")
 
 
 def of_memory(j: Judged, share: float) -> Iterator[Limit]:
@@ -263,6 +263,6 @@ def of_memory(j: Judged, share: float) -> Iterator[Limit]:
     yield first or _latency(j, share)
     if queues:
         yield Limit("queueing", share * j.queued / 100, (
-            f"loads queue: a load takes {j.measured:.0f} cycles, and would take at most "
-            f"{j.alone:.0f} with nobody in front, so at least {j.queued:.0f} % of it is "
-            f"queueing; {_levels(j)}; {sure(j.queued)}"))
+            f"loads queue: a load takes {j.measured:.0f} cycles, of which at most "
+            f"{j.unloaded:.0f} are unloaded latency, so at least {j.queued:.0f} % is queueing; "
+            f"{_levels(j)}; {sure(j.queued)}"))

@@ -39,25 +39,26 @@ BOUNDS = ((0.05, "to 5 %"), (0.10, "to 10 %"), (0.20, "to 20 %"))
 # By the beginning of a point's name. docs/evidence/accuracy-cdna.md has more of each.
 REASONS = (
     (r"matrixtranspose (12288|16384)",
-     "The hash of addresses over channels is not published. Why such rows slow the card down "
-     "so much was not found; three causes were excluded."),
+     "The hash of addresses over channels is not published. It is not known why such rows slow the "
+     "card down so much; three causes were excluded."),
     (r"matrixtranspose 6144",
-     "The half of 288 MiB that is read stays in Infinity Cache, on the card and here. What is left "
-     "was not found."),
+     "The half of 288 MiB that is read stays in Infinity Cache, on the card and here. The cause of "
+     "the remaining difference was not found."),
     (r"matrixtranspose (1024|1536|2048|3072)",
-     "The L2s' write-back at the end takes as long as the difference. The card hides it in "
+     "The write-back of the L2s at the end takes as long as the difference. The card hides it in "
      "transposes of this size, not in sums and stencils; no document says how."),
     (r"pagerank",
      "The copy of x empties the L2s here; on the card it changes only the lines that it writes."),
     (r"fastwalshtransform 262144",
      "The runtime may pin 1 MiB or not: a copy of it takes 69 us at best and 158 in the mean "
-     "(memcopy_h2d). The rest is that of numbers in place."),
+     "(memcopy_h2d). The rest of the error is that of other arrays updated in place."),
     (r"fastwalshtransform|mixbench",
-     "Numbers that are read and written in place take a die 10 to 14 cycles a KiB on the card and "
-     "6 to 8 here, in one launch as in many. No document says why; what was excluded is listed."),
+     "The kernel reads and writes an array in place. For each KiB of it, a die of the card needs 10 "
+     "to 14 cycles and a simulated die 6 to 8, with one launch as with many. No document says why; "
+     "[accuracy-cdna](accuracy-cdna.md) lists the causes that were excluded."),
     (r"atax 8192",
      "The matrix just fills Infinity Cache: by the cycles of a step the card finds two fifths of "
-     "it in memory. The rest is that of smaller ones."),
+     "it in memory. The rest of the error is that of smaller matrices."),
     (r"atax",
      "The kernel of rows takes 640 to 770 cycles a step on the card from 256 rows on, whatever the "
      "stride, as if each row missed the L1; here the hash of its sets holds most of them."),
@@ -65,13 +66,14 @@ REASONS = (
      "The DMA engine stands for the runtime's kernel, with as many lines on their way as the L2s "
      "have. Pages of a card may lie anywhere, so that 256 MiB do not quite fit."),
     (r"memcopy_d2d|memory_bandwidth (8|32|128|256)",
-     "The DMA engine has one rate; that of the card's copying kernel depends on the size."),
+     "The simulated DMA engine has one rate; the rate of the card's copying kernel depends on the "
+     "size."),
     (r"memory_bandwidth 16",
      "The card keeps lines in its L2s from one copy to the next; here they go to the Infinity "
      "Cache."),
     (r"matrixmultiplication",
-     "Not found. From 1024 on the card takes 1.25 to 1.4 times as long as its smaller sizes "
-     "suggest. Here over half of the cycles wait for vector memory."),
+     "The cause was not found. From 1024 on the card takes 1.25 to 1.4 times as long as its smaller "
+     "sizes suggest. Here over half of the cycles wait for vector memory."),
     (r"atomic_operations 4 atomic_op=atomicMin",
      "The measured time is off the line of its neighbours: 4 additions take 0.314 ms, 6 take "
      "0.470, 12 minima 0.936."),
@@ -80,12 +82,13 @@ REASONS = (
      "21.0."),
     (r"L2, all compute units",
      "A sixth may be the measuring program's own: on MI210 it finds 4.3 TB/s, another one 5.1. "
-     "What keeps the card's L2s below their width is not published."),
+     "It is not published what keeps the card's L2s below their width."),
     (r"HBM read",
      "Between the bound of latency (3 % of the wavefronts) and that of memory (75 %) the "
      "card's loads take longer than here."),
     (r"shoc_triad 2097152",
-     "9.06 to 10.56 us by source and precision, which change nothing that the program does."),
+     "The measured time is 9.06 to 10.56 us by source and precision, which change nothing that the "
+     "program does."),
     (r"shoc_devicememory",
      "1.5 to 2 us of each are missing; the measured program is not described."),
 )
@@ -128,18 +131,24 @@ def claims(points):
 
 
 def worst(points):
+    """The table, with the number of each cause; the list of the causes; points without one."""
     order = sorted(points, key=lambda p: (-error(p), p.row.name))[:WORST]
-    lines = ["| machine | point | measured | simulated | error | why |",
-             "| --- | --- | ---: | ---: | ---: | --- |"]
-    missing = []
+    lines = ["| machine | point | measured | simulated | error | cause |",
+             "| --- | --- | ---: | ---: | ---: | ---: |"]
+    causes, missing = [], []
     for point in order:
         row = point.row
         why = next((words for name, words in REASONS if re.match(name, row.name)), None)
-        missing += [] if why else [row.name]
+        if not why:
+            missing.append(row.name)
+        elif why not in causes:
+            causes.append(why)
         lines.append(f"| {NAMES[row.values['machine']]} | {row.name.split(';')[0]} | "
                      f"{row.measured:.4g} | {point.simulated:.4g} {row.values['unit']} | "
-                     f"{math.copysign(100 * error(point), point.ratio - 1):+.0f} % | {why} |")
-    return lines, missing
+                     f"{math.copysign(100 * error(point), point.ratio - 1):+.0f} % | "
+                     f"{causes.index(why) + 1 if why else ''} |")
+    numbered = [prose.wrap(f"{i}. {why}") for i, why in enumerate(causes, 1)]
+    return [*lines, "", "Causes:", "", *numbered], missing
 
 
 def plot(points):

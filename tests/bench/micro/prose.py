@@ -10,7 +10,7 @@ def wrap(page):
         if len(line) <= 98 or line.startswith(('|', '!', '#', '```')):
             out.append(line)
             continue
-        indent = '    ' if fence else '  ' if line.startswith('- ') else ''
+        indent = '    ' if fence else ' ' * len(re.match(r'(?:- |\d+\. )?', line)[0])
         lines = textwrap.wrap(line, 96 if fence else 98, subsequent_indent=indent,
                               break_long_words=False, break_on_hyphens=False)
         out += [part + ' \\' for part in lines[:-1]] + lines[-1:] if fence else lines

@@ -200,7 +200,7 @@ bool is_gfx9(void)
 
 bool ring(void)
 {
-    return kfd_sdma_rung(&q, is_gfx9() ? written : written % RING_BYTES);
+    return kfd_sdma_read_doorbell(&q, is_gfx9() ? written : written % RING_BYTES);
 }
 
 void put(const uint32_t *words, uint32_t count)

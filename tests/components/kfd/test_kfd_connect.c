@@ -167,9 +167,9 @@ Test(kfd_connect, a_thread_that_has_rung_is_known)
 {
     struct kfd_call call = {.kind = KFD_MESSAGE_RUNG};
     struct kfd_reply reply;
-    cr_assert(kfd_connect() && !kfd_is_ringer());
+    cr_assert(kfd_connect() && !kfd_is_submitter());
     kfd_send(&call, &reply, UINT32_MAX);
-    cr_expect(kfd_is_ringer());
+    cr_expect(kfd_is_submitter());
 }
 
 Test(kfd_connect, a_wait_is_given_up_in_time)
@@ -215,7 +215,7 @@ Test(kfd_connect, a_child_begins_anew)
     ask(0, UINT32_MAX, &reply);
     pid_t child = fork();
     if (child == 0) {
-        bool good = !kfd_is_open() && !kfd_is_ringer() && forgotten == 3 && kfd_connect()
+        bool good = !kfd_is_open() && !kfd_is_submitter() && forgotten == 3 && kfd_connect()
                     && ask(0, UINT32_MAX, &reply) == 0;
         _exit(good ? 0 : 1);
     }

@@ -18,7 +18,7 @@ static int destroys_left, releases_left; /* that succeed before the simulation e
 static bool ended;
 static uint32_t made, switches;
 
-bool kfd_is_taking(void)
+bool kfd_is_receiving(void)
 {
     return false;
 }

@@ -240,7 +240,7 @@ Test(kfd_sdma, doorbells_that_lie_stop_the_queue)
     static const uint64_t wrong[] = {2, RING_BYTES + 4, (uint64_t)1 << 40, UINT64_MAX};
     for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         open_queue(true);
-        kfd_sdma_rung(&q, wrong[i]);
+        kfd_sdma_read_doorbell(&q, wrong[i]);
         cr_expect(q.is_stopped && strstr(said, "doorbell"), "%s", said);
     }
 }

@@ -41,7 +41,7 @@ static enum opencl_build_status build(const char *source, const char *options, c
 {
     const struct opencl_text text = text_of(source);
     const struct opencl_job job = {
-        .sources = &text, .source_count = 1, .options = options, .target = target, .link = link};
+        .sources = &text, .source_count = 1, .options = options, .target = target, .links = link};
     return opencl_compile(&job, built);
 }
 

@@ -207,6 +207,16 @@ def test_file_of_suppressions_that_cannot_be_read_is_named_with_the_reason():
                    f"{harness.PROGRAMS}/dct8x8", "cannot read 'nowhere': No such file", status=7)
 
 
+def test_each_wrong_line_of_suppressions_is_named(tmp_path):
+    rules = tmp_path / "rules"
+    rules.write_text("race\nrace; a; b; c\n\n# x; y; z; w\n;;;;\nrace; kernel; \n",
+                     encoding="utf-8")
+    lines = [f"{rules}:{number}: a line is 'KIND; KERNEL; FILE:LINE', all patterns"
+             for number in (2, 6)]
+    harness.heddle(f"run platforms/tiny.heddle --check races,suppress={rules} -- "
+                   f"{harness.PROGRAMS}/dct8x8", *lines, status=7)
+
+
 def test_line_of_suppressions_may_be_long(tmp_path):
     (tmp_path / "rules").write_text("# " + "why " * 1000 + "\n", encoding="utf-8")
     harness.heddle(f"run platforms/tiny.heddle --mode functional --check "

@@ -47,6 +47,8 @@ def test_gpus_stay_whole_and_what_shares_their_wires_is_at_one_rank(heddle, name
     ("--ranks 2 --place node=0", "partition 'leaf.0.' has no rank; '\\*=0' in front"),
     ("--ranks 2 --place '*=0'", "rank 1 has no partition"),
     ("--ranks 2 --place '*=0, nodes[1]=1'", "'nodes.1.': the platform has no such component"),
+    ("--ranks 2 --place '*=0, node[]=1'", "'node..': the platform has no such component"),
+    ("--ranks 2 --place '*=0, node[..1]=1'", "'node...1.': the platform has no such component"),
     ("--ranks 2 --place '*=0, node[1]=2'", "there are ranks 0 to 1"),
     ("--ranks 2 --place '*=0, driver=1'", "'driver' is in no partition"),
     ("--ranks 2 --place '*=0, node[0]'", "'node.0.': it is a path and a rank"),

@@ -127,6 +127,8 @@ def test_kernel_limits_what_is_shown(run, tmp_path):
     ("--record-kernel 99", "to show launch 99 of 1"),
     ("--record-window 1s..", "the run ended at [0-9.]+us, before the window begins"),
     ("--record-window 3us..2us", "it is two times, the earlier one first"),
+    ("--record-window us..5us", "it is two times, the earlier one first"),
+    ("--record-window 1.0.0us..5us", "it is two times, the earlier one first"),
     ("--record-window 3..4", "it is two times, the earlier one first"),
 ])
 def test_selection_of_nothing_is_an_error(run, tmp_path, options, says):

@@ -162,11 +162,25 @@ def quotes(page):
     return [" ".join(text.replace("\\", "").replace("`", "").split()) for text in found]
 
 
+def test_description_and_messages_of_the_readme_are_what_is_printed(tmp_path):
+    file, readme = tmp_path / "mygpu.heddle", Path("README.md").read_text(encoding="utf-8")
+    heddle(f"new platform mygpu -o {tmp_path}")
+    shown = re.search("^```heddle\n(.*?)^```$", readme, re.M | re.S)[1]
+    assert not_printed(shown, file.read_text()) is None
+    race, = blocks("README.md", "heddle: race")
+    assert not_printed(race, heddle(f"run {file} --check races -- checks_races lds_barrier wrong",
+                                    status=9).output) is None
+    misspelt, = blocks("README.md", r"mygpu\.heddle:")
+    file.write_text(file.read_text().replace("gpu.host via", "gpu.hots via"))
+    told = heddle(f"check {file}", status=1).output.replace(f"{tmp_path}/", "")
+    assert not_printed(misspelt, told) is None
+
+
 def test_figures_of_the_page_on_results_are_what_is_printed(measure, tmp_path):
     """docs/guide/results.md and the README: tables and sentences; without --full only those that
     runs of a second or two print."""
     page = "docs/guide/results.md"
-    small, = blocks("README.md", "matmul_tiled")
+    small, = blocks("README.md", "  slot-cycles")
     assert not_printed(small, heddle("run platforms/r9nano.heddle --report cpi -- matmul_tiled")
                        .output) is None
     done = measure("platforms/r9nano.heddle --report limits -- matmul_tiled 256")

@@ -23,12 +23,12 @@ struct ack_nak {
     uint32_t compute_units;
     uint32_t round_trip;
     uint32_t busy_count;
-    uint32_t busy; /* arena: bool[compute_units] */
+    uint32_t busy_at; /* bool[compute_units] */
 };
 
 static bool *ack_nak_busy(const struct ack_nak *p)
 {
-    return arena_at(bool, p->busy);
+    return arena_at(bool, p->busy_at);
 }
 
 static struct ack_nak *ack_nak_of(struct part *self)
@@ -41,7 +41,7 @@ static void ack_nak_setup(struct part *self, uint32_t compute_units, uint32_t ro
     struct ack_nak *p = ack_nak_of(self);
     p->compute_units = compute_units;
     p->round_trip = round_trip;
-    p->busy = arena_allocate(compute_units * sizeof(bool));
+    p->busy_at = arena_allocate(compute_units * sizeof(bool));
 }
 
 static void ack_nak_start(struct part *self)

@@ -15,19 +15,19 @@ struct partitioned {
     struct partitioned_io io;
     uint32_t compute_units;
     uint32_t next_cu;
-    uint32_t runs; /* arena: struct partition_run[compute_units] */
+    uint32_t runs_at; /* struct partition_run[compute_units] */
 };
 
 static struct partition_run *partitioned_run(const struct partitioned *p, uint32_t cu)
 {
-    return arena_at(struct partition_run, p->runs) + cu;
+    return arena_at(struct partition_run, p->runs_at) + cu;
 }
 
 static void partitioned_setup(struct part *self, uint32_t compute_units)
 {
     struct partitioned *p = (struct partitioned *)(void *)self;
     p->compute_units = compute_units;
-    p->runs = arena_allocate(compute_units * sizeof(struct partition_run));
+    p->runs_at = arena_allocate(compute_units * sizeof(struct partition_run));
 }
 
 static void partitioned_start(struct part *self, uint64_t work_groups)

@@ -13,19 +13,19 @@ struct access_count {
 
 struct access_counter {
     struct access_counter_io io;
-    uint32_t counts; /* arena: struct access_count[counters] */
+    uint32_t counts_at; /* struct access_count[counters] */
 };
 
 static void access_counter_init(struct access_counter *p)
 {
-    p->counts = arena_allocate(access_counter_params(p)->counters * sizeof(struct access_count));
+    p->counts_at = arena_allocate(access_counter_params(p)->counters * sizeof(struct access_count));
 }
 
 static bool access_counter_wants(struct part *self, const struct migration_touch *touch)
 {
     struct access_counter *p = (struct access_counter *)(void *)self;
     uint64_t place = touch->page >> 12 & (uint64_t)(access_counter_params(p)->counters - 1);
-    struct access_count *c = arena_at(struct access_count, p->counts) + place;
+    struct access_count *c = arena_at(struct access_count, p->counts_at) + place;
     bool same = c->count && c->page == touch->page && c->pid == touch->pid;
     if (touch->local) {
         c->count = same ? 0 : c->count;

@@ -13,12 +13,12 @@ hipError_t hip_find_function(const void *either, bool is_handle,
 }
 
 /* Bytes of dynamic LDS that a launch can have: as things are or, with `asked`, at most. */
-static uint32_t dynamic_lds_limit(const struct hip_function *function, bool opted_in)
+static uint32_t dynamic_lds_limit(const struct hip_function *function, bool is_opted_in)
 {
     const struct driver_device_info *info = &hip.devices[function->module->device].info;
-    if (function->dynamic_lds_max > 0 && !opted_in)
+    if (function->dynamic_lds_max > 0 && !is_opted_in)
         return function->dynamic_lds_max;
-    uint32_t limit = opted_in ? info->lds_bytes_per_work_group : info->lds_bytes_unasked;
+    uint32_t limit = is_opted_in ? info->lds_bytes_per_work_group : info->lds_bytes_unasked;
     uint32_t used = function->kernel->group_size;
     return limit > used ? limit - used : 0;
 }

@@ -86,12 +86,12 @@ bool hip_calls_host(const struct hip_function *function)
  * simulation stops, and memory is accessed at once. */
 static const struct driver_attention *attention;
 
-static hipError_t access_now(bool good)
+static hipError_t access_now(bool is_accessible)
 {
-    if (!good)
+    if (!is_accessible)
         hip_say("the buffer through which kernels call the host (printf, assert) is not in device "
                 "memory any more: a kernel or the program has freed or overwritten its address");
-    return good ? hipSuccess : hipErrorLaunchFailure;
+    return is_accessible ? hipSuccess : hipErrorLaunchFailure;
 }
 
 /* Copies between host and device on the service's own queue, and waits. */
@@ -113,7 +113,7 @@ static hipError_t read_device(int device, void *to, uint64_t from, uint64_t size
     return hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
 
-static void attend_kernel(const struct driver_attention *now);
+static void attend_kernel(const struct driver_attention *accesses);
 
 /* There are as many packets as wavefronts fit on the device, since the device does not check for an
  * empty stack; a power of two. */
@@ -300,35 +300,35 @@ static hipError_t serve_packets(bool *had_calls)
 /* Called by the driver, in any thread, without `hip.lock`: the thread that holds it may be waiting
  * for the driver. The data that the function uses do not change while a kernel that calls the host
  * is queued. */
-static void attend_kernel(const struct driver_attention *now)
+static void attend_kernel(const struct driver_attention *accesses)
 {
     bool had_calls = false;
-    attention = now;
+    attention = accesses;
     for (int device = 0; device < hip.device_count; device++)
         if (services[device].address)
             serve_device(device, &had_calls);
     attention = NULL;
 }
 
-/* Forgets kernels that are done; whether any is left. */
-static bool is_any_active(void)
+/* Forgets kernels that are done. True if one is left. */
+static bool has_active_service(void)
 {
-    bool any = false;
+    bool has_active = false;
     for (int device = 0; device < hip.device_count; device++) {
         uint64_t done_ps;
         if (services[device].is_active
             && hip.api->time_of(services[device].ticket, &done_ps) != DRIVER_NOT_READY)
             services[device].is_active = false;
-        any |= services[device].is_active;
+        has_active |= services[device].is_active;
     }
-    return any;
+    return has_active;
 }
 
 hipError_t hip_hostcall_serve(void)
 {
     bool had_calls = false;
-    return hip.device_error == hipSuccess && is_any_active() ? serve_packets(&had_calls)
-                                                             : hip.device_error;
+    return hip.device_error == hipSuccess && has_active_service() ? serve_packets(&had_calls)
+                                                                  : hip.device_error;
 }
 
 /* Polls of the driver until the next look for calls. */
@@ -353,7 +353,7 @@ hipError_t hip_hostcall_wait_ticket(uint64_t ticket)
     hipError_t error = hipSuccess;
     pace.polls = 0;
     pace.limit = POLLS_FIRST;
-    while (error == hipSuccess && hip.device_error == hipSuccess && is_any_active()) {
+    while (error == hipSuccess && hip.device_error == hipSuccess && has_active_service()) {
         enum driver_status status = poll_and_serve(ticket, &error);
         if (status != DRIVER_NOT_READY)
             return hip_status(status);
@@ -363,7 +363,7 @@ hipError_t hip_hostcall_wait_ticket(uint64_t ticket)
 
 bool hip_hostcall_step(void)
 {
-    if (hip.device_error != hipSuccess || !is_any_active()) {
+    if (hip.device_error != hipSuccess || !has_active_service()) {
         pace.limit = 0;
         return false;
     }

@@ -14,7 +14,7 @@
 #include "components/amd/isa/object/kernarg.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_internal.h"
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/nvidia/ptx/ptx_object.h"
 #include "runtime/engine/options.h"
 
@@ -203,13 +203,13 @@ hipError_t hip_load_module(const void *bytes, size_t size, int device, const cha
 {
     if (ptx_object_recognise(bytes, size))
         return hip_load_ptx(bytes, strnlen(bytes, size), device, name, loaded);
-    bool alone = code_object_recognise(bytes, size);
-    size_t exact = alone ? code_object_image_size(bytes, size) : 0;
+    bool is_code_object = code_object_recognise(bytes, size);
+    size_t exact = is_code_object ? code_object_image_size(bytes, size) : 0;
     size = exact > 0 ? exact : size;
-    hipError_t error = alone ? load_object(bytes, size, device, name, loaded)
-                             : load_bundle(bytes, &size, device, name, loaded);
+    hipError_t error = is_code_object ? load_object(bytes, size, device, name, loaded)
+                                      : load_bundle(bytes, &size, device, name, loaded);
     if (error == hipSuccess)
-        HIP_RECORD_STEP(module(*loaded, bytes, size));
+        hip_record_module(*loaded, bytes, size);
     return error;
 }
 
@@ -244,9 +244,10 @@ static struct hip_function *change_function(const struct hip_function *function)
 
 bool hip_is_first_refusal(const struct hip_function *function)
 {
-    bool *refused = &change_function(function)->is_refused, first = !*refused;
-    *refused = true;
-    return first;
+    struct hip_function *changed = change_function(function);
+    bool is_first = !changed->is_refused;
+    changed->is_refused = true;
+    return is_first;
 }
 
 void hip_set_dynamic_lds(const struct hip_function *function, uint32_t bytes)
@@ -254,17 +255,17 @@ void hip_set_dynamic_lds(const struct hip_function *function, uint32_t bytes)
     change_function(function)->dynamic_lds_max = bytes;
 }
 
-void hip_allow_large_clusters(const struct hip_function *function, bool allowed)
+void hip_allow_large_clusters(const struct hip_function *function, bool allows)
 {
-    change_function(function)->allows_large_clusters = allowed;
+    change_function(function)->allows_large_clusters = allows;
 }
 
 const struct hip_module *hip_module_at(uint64_t base)
 {
-    const struct hip_module *each = modules;
-    while (each && each->base != base)
-        each = each->next;
-    return each;
+    const struct hip_module *module = modules;
+    while (module && module->base != base)
+        module = module->next;
+    return module;
 }
 
 static hipError_t load_data(hipModule_t *handle, const void *image, size_t size, const char *name)
@@ -308,7 +309,8 @@ HIP_DEFINE_ALWAYS(hipModuleUnload, (handle), hipModule_t handle)
     struct hip_module *module = find_module(handle);
     if (!module || hip_is_embedded(module))
         return hipErrorInvalidHandle; /* the program's own code stays */
-    HIP_RECORD(.kind = API_TRACE_MODULE_UNLOAD, .module = hip_allocation_number(module->base));
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_MODULE_UNLOAD,
+                                            .module = hip_allocation_number(module->base)});
     return hip_unload_module(module);
 }
 

@@ -18,7 +18,7 @@ enum { MESSAGES_MAX = 1 << 20 };
 struct message {
     uint64_t *words;
     size_t count, capacity;
-    bool open;
+    bool is_open;
 };
 
 static struct message *messages;
@@ -28,7 +28,7 @@ static size_t message_count, message_capacity;
 static bool open_message(uint64_t *number)
 {
     size_t free_one = 0;
-    while (free_one < message_count && messages[free_one].open)
+    while (free_one < message_count && messages[free_one].is_open)
         free_one++;
     if (free_one == MESSAGES_MAX)
         return false;
@@ -36,7 +36,7 @@ static bool open_message(uint64_t *number)
         grow_list(messages, message_count + 1, message_capacity, HIP_LIBRARY);
         messages[message_count++] = (struct message){0};
     }
-    messages[free_one].open = true;
+    messages[free_one].is_open = true;
     messages[free_one].count = 0;
     *number = free_one;
     return true;
@@ -57,7 +57,7 @@ struct reader {
     FILE *stream;
 };
 
-static bool take_word(struct reader *r, uint64_t *word)
+static bool read_word(struct reader *r, uint64_t *word)
 {
     if (r->next >= r->message->count)
         return false;
@@ -65,7 +65,7 @@ static bool take_word(struct reader *r, uint64_t *word)
     return true;
 }
 
-static const char *take_string(void *context)
+static const char *read_string(void *context)
 {
     struct reader *r = context;
     const char *text = (const char *)(r->message->words + r->next);
@@ -76,11 +76,11 @@ static const char *take_string(void *context)
     return text;
 }
 
-static unsigned take_number(void *context, unsigned bytes, uint64_t *value)
+static unsigned read_number(void *context, unsigned bytes, uint64_t *value)
 {
     struct reader *r = context;
     (void)bytes; /* all are words */
-    return take_word(r, value) ? sizeof *value : 0;
+    return read_word(r, value) ? sizeof *value : 0;
 }
 
 static void put_text(void *context, const char *text, size_t size)
@@ -94,9 +94,9 @@ static int print_message(const struct message *message)
 {
     struct reader r = {.message = message, .stream = stdout};
     const struct kernel_printf with = {
-        .context = &r, .number = take_number, .string = take_string, .put = put_text};
+        .context = &r, .number = read_number, .string = read_string, .put = put_text};
     uint64_t control;
-    const char *format = take_word(&r, &control) ? take_string(&r) : NULL;
+    const char *format = read_word(&r, &control) ? read_string(&r) : NULL;
     if (format && control & 1)
         r.stream = stderr;
     return format ? kernel_printf(&with, format) : -1;
@@ -108,7 +108,7 @@ bool hip_printf_piece(uint64_t words[HIP_CALL_WORDS])
     size_t count = descriptor >> PIECE_COUNT_SHIFT & 7;
     if (descriptor & PIECE_BEGIN && !open_message(&number))
         return false;
-    if (number >= message_count || !messages[number].open) {
+    if (number >= message_count || !messages[number].is_open) {
         words[0] = (uint64_t)-1;
         return false;
     }
@@ -118,7 +118,7 @@ bool hip_printf_piece(uint64_t words[HIP_CALL_WORDS])
     if (descriptor & PIECE_END) {
         int printed = print_message(message);
         words[0] = (uint64_t)(int64_t)printed;
-        message->open = false;
+        message->is_open = false;
         return printed >= 0;
     }
     return true;

@@ -3,8 +3,8 @@
  * The text is parsed here for what the library has to know: variables, kernels and their
  * parameters, in the words of a code object (ptx_object.h), and the image's bytes. The driver gets
  * the text, too, and executes it. */
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/nvidia/ptx/ptx.h"
 #include "components/nvidia/ptx/ptx_object.h"
 
@@ -19,10 +19,10 @@ static uint32_t sm_of(int device)
  * memory. */
 static bool has_managed(const struct ptx_module *ptx)
 {
-    bool found = false;
+    bool is_found = false;
     for (uint32_t i = 0; i < ptx->variable_count; i++)
-        found |= ptx->variables[i].is_managed;
-    return found;
+        is_found |= ptx->variables[i].is_managed;
+    return is_found;
 }
 
 static hipError_t write_image(const struct hip_module *module, const uint8_t *image)
@@ -127,7 +127,7 @@ hipError_t hip_load_ptx(const char *text, size_t size, int device, const char *n
         hip_unload_module(module);
         return error;
     }
-    HIP_RECORD_STEP(module(module, text, size));
+    hip_record_module(module, text, size);
     hip_add_module(module);
     *loaded = module;
     return hipSuccess;

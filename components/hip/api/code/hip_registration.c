@@ -11,8 +11,8 @@
 
 #include "base/grow.h"
 #include "components/hip/api/hip_findings.h"
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
 #include "runtime/engine/options.h"
 
 enum {
@@ -41,8 +41,8 @@ struct registered {
     struct binary *binary;
     const char *name; /* in the program's memory */
     uint64_t size;
-    bool is_managed; /* `host` is its address on both sides */
-    bool constant;   /* only the host changes it */
+    bool is_managed;  /* `host` is its address on both sides */
+    bool is_constant; /* only the host changes it */
 };
 
 struct registry {
@@ -69,9 +69,9 @@ static hipError_t set_managed_pointers(const struct binary *binary, int device)
                                                .host = &value,
                                                .size = sizeof value,
                                                .rows = 1,
-                                               .to_device = true,
+                                               .writes_device = true,
                                                .waits = true};
-        HIP_RECORD_STEP(copy(&copy));
+        hip_record_copy(&copy);
         enum driver_status status =
             hip.api->write(hip.devices[device].queue, address, &value, sizeof value, &ticket);
         error = hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status,
@@ -97,7 +97,7 @@ static void describe_constants(const struct binary *binary, int device)
     uint64_t address, size;
     for (size_t i = 0; i < host_variables.count; i++) {
         const struct registered *entry = &host_variables.list[i];
-        if (entry->constant && entry->binary == binary
+        if (entry->is_constant && entry->binary == binary
             && hip_find_variable(binary->modules[device], entry->name, &address, &size)
                    == hipSuccess)
             hip.api->describe_constant(address, size);
@@ -279,7 +279,7 @@ void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char 
                                                       .binary = (struct binary *)(void *)handle,
                                                       .name = device_name,
                                                       .size = size,
-                                                      .constant = constant != 0});
+                                                      .is_constant = constant != 0});
     hip_unlock();
 }
 

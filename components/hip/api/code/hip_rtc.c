@@ -33,7 +33,7 @@ struct program {
     size_t header_count;
     struct expression *expressions;
     size_t expression_count, expression_capacity;
-    bool compiled;
+    bool is_compiled;
     struct hip_rtc_result result; /* empty until compiled */
 };
 
@@ -118,12 +118,13 @@ static char *make_source(const struct program *program)
     return text;
 }
 
-/* The value of an option that names the target, or NULL. `*next`: the value is the next option. */
-static const char *target_of(const char *option, bool *next)
+/* The value of an option that names the target, or NULL. `*is_next`: the value is the next option.
+ */
+static const char *target_of(const char *option, bool *is_next)
 {
     static const char *const names[] = {"--offload-arch", "--gpu-architecture", "--cuda-gpu-arch",
                                         "-arch"};
-    *next = false;
+    *is_next = false;
     for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         size_t length = strlen(names[i]);
         if (strncmp(option, names[i], length) != 0)
@@ -131,7 +132,7 @@ static const char *target_of(const char *option, bool *next)
         if (option[length] == '=')
             return option + length + 1;
         if (option[length] == '\0') {
-            *next = true;
+            *is_next = true;
             return NULL;
         }
     }
@@ -139,14 +140,14 @@ static const char *target_of(const char *option, bool *next)
 }
 
 /* Takes out of the options those that name the target; the last one counts. */
-static const char *take_target(const char **options, size_t *count)
+static const char *extract_target(const char **options, size_t *count)
 {
     const char *target = NULL;
     size_t remaining = 0;
     for (size_t i = 0; i < *count; i++) {
-        bool next = false;
-        const char *value = options[i] ? target_of(options[i], &next) : NULL;
-        if (next && i + 1 < *count)
+        bool is_next = false;
+        const char *value = options[i] ? target_of(options[i], &is_next) : NULL;
+        if (is_next && i + 1 < *count)
             value = options[++i];
         if (value)
             target = value;
@@ -172,8 +173,8 @@ static void lower_names(struct program *program)
 {
     struct code_object object;
     const struct code_object_symbol *table = NULL;
-    bool sound = code_object_read(&object, program->result.code, program->result.code_bytes);
-    if (sound)
+    bool is_sound = code_object_read(&object, program->result.code, program->result.code_bytes);
+    if (is_sound)
         table = code_object_find_symbol(&object, NAME_TABLE);
     if (table && table->size == program->expression_count * sizeof(uint64_t)) {
         uint8_t *image = hip_allocate(object.span);
@@ -204,7 +205,7 @@ static hiprtcResult compile_program(struct program *program, const char *target,
     hip_rtc_compile(&job, &program->result);
     hip_release(source);
     if (!program->result.has_compiler)
-        hip_complain("%s", program->result.log + strlen("heddle: "));
+        hip_say_call("%s", program->result.log + strlen("heddle: "));
     if (!program->result.code)
         return HIPRTC_ERROR_COMPILATION;
     if (program->expression_count > 0)
@@ -219,7 +220,7 @@ static hiprtcResult compile_for(hiprtcProgram handle, const char *target, const 
     if (!program)
         return HIPRTC_ERROR_INVALID_PROGRAM;
     release_result(program);
-    program->compiled = true;
+    program->is_compiled = true;
     if (target)
         return compile_program(program, target, options, count);
     program->result.log =
@@ -232,17 +233,17 @@ static hiprtcResult compile_for(hiprtcProgram handle, const char *target, const 
  * then. */
 hiprtcResult hiprtcCompileProgram(hiprtcProgram handle, int count, const char **options)
 {
-    bool sound = count == 0 || (count > 0 && options);
-    size_t option_count = sound ? (size_t)count : 0;
+    bool is_sound = count == 0 || (count > 0 && options);
+    size_t option_count = is_sound ? (size_t)count : 0;
     const char **kept_options = hip_allocate((option_count + 1) * sizeof *kept_options);
     for (size_t i = 0; i < option_count; i++)
         kept_options[i] = options[i];
-    const char *target = take_target(kept_options, &option_count);
+    const char *target = extract_target(kept_options, &option_count);
     if (target)
         rtc_enter(__func__);
     else if (hip_enter(__func__) == hipSuccess)
         target = hip.devices[hip_current_device()].info.isa;
-    hiprtcResult result = sound ? compile_for(handle, target, kept_options, option_count)
+    hiprtcResult result = is_sound ? compile_for(handle, target, kept_options, option_count)
                           : find_program(handle) ? HIPRTC_ERROR_INVALID_INPUT
                                                  : HIPRTC_ERROR_INVALID_PROGRAM;
     hip_unlock();
@@ -335,7 +336,7 @@ RTC_DEFINE(hiprtcAddNameExpression, (handle, text), hiprtcProgram handle, const 
         return HIPRTC_ERROR_INVALID_INPUT;
     if (!program)
         return HIPRTC_ERROR_INVALID_PROGRAM;
-    if (program->compiled)
+    if (program->is_compiled)
         return HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION;
     text += strspn(text, " \t\n&");
     if (!*text)
@@ -356,7 +357,7 @@ RTC_DEFINE(hiprtcGetLoweredName, (handle, text, lowered), hiprtcProgram handle, 
         return HIPRTC_ERROR_INVALID_INPUT;
     if (!program)
         return HIPRTC_ERROR_INVALID_PROGRAM;
-    if (!program->compiled)
+    if (!program->is_compiled)
         return HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
     const struct expression *expression = find_expression(program, text);
     if (!expression || !expression->lowered)

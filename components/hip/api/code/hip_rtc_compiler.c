@@ -64,9 +64,9 @@ static bool make_overlay(const struct hip_rtc_job *job, struct clang_overlay *ov
     for (size_t i = 0; i < job->header_count; i++)
         headers[i] = (struct clang_header){job->headers[i].name, job->headers[i].text,
                                            strlen(job->headers[i].text)};
-    bool complete = clang_overlay_make(overlay, HEADER_FOLDER, headers, job->header_count);
+    bool is_complete = clang_overlay_make(overlay, HEADER_FOLDER, headers, job->header_count);
     hip_release(headers);
-    return complete;
+    return is_complete;
 }
 
 static bool make_files(const struct hip_rtc_job *job, struct files *files)
@@ -125,14 +125,14 @@ static void make_compile_command(const struct hip_rtc_job *job, const struct com
                                         "-O3"};
     static const char *const last[] = {"-S", "-Xclang", "-emit-obj", "-x", "hip", "-", "-o", "-"};
     char library[64];
-    bool borrowed;
+    bool is_borrowed;
     add_compiler(command, compiler);
     clang_add_words(command, first, ARRAY_COUNT(first));
     if (!getenv("ROCM_PATH"))
         clang_add(command, "--rocm-path=", "/usr");
     if (!getenv("HIP_DEVICE_LIB_PATH"))
         clang_add(command, "--rocm-device-lib-path=", CLANG_LIBRARY_FOLDER);
-    if (clang_library_of_target(job->target, library, sizeof library, &borrowed) && borrowed)
+    if (clang_library_of_target(job->target, library, sizeof library, &is_borrowed) && is_borrowed)
         add_libraries(command, library);
     clang_add(command, "--offload-arch=", job->target);
     clang_overlay_add(&files->overlay, command, HEADER_FOLDER);
@@ -150,28 +150,28 @@ static void make_link_command(const struct compiler *compiler, struct clang_comm
 }
 
 /* Compiles by the first compiler that is there, and links. */
-static int compile_job(const struct hip_rtc_job *job, const struct files *files, bool *failed)
+static int compile_job(const struct hip_rtc_job *job, const struct files *files, bool *has_failed)
 {
     char library[64];
-    bool newer;
-    clang_library_of_target(job->target, library, sizeof library, &newer);
+    bool is_newer;
+    clang_library_of_target(job->target, library, sizeof library, &is_newer);
     int error = ENOENT;
     for (int i = 0; i < COMPILERS && error == ENOENT; i++) {
-        if (newer && !compilers[i].is_newer)
+        if (is_newer && !compilers[i].is_newer)
             continue;
         struct clang_command command = {0}, link = {0};
         make_compile_command(job, &compilers[i], files, &command);
-        error = clang_run(&command, files->source, files->object, files->log, failed);
-        if (*failed || !clang_file_is_code(files->object))
+        error = clang_run(&command, files->source, files->object, files->log, has_failed);
+        if (*has_failed || !clang_file_is_code(files->object))
             continue;
         make_link_command(&compilers[i], &link);
-        error = clang_run(&link, files->object, files->code, files->log, failed);
+        error = clang_run(&link, files->object, files->code, files->log, has_failed);
     }
     return error;
 }
 
 /* Takes the code that was written; adds to the log why there is none. */
-static void take_output(const struct files *files, bool failed, struct hip_rtc_result *result)
+static void read_output(const struct files *files, bool has_failed, struct hip_rtc_result *result)
 {
     static const char no_code[] = "heddle: the compiler has not written a code object; options "
                                   "such as --version and -### make it "
@@ -179,7 +179,7 @@ static void take_output(const struct files *files, bool failed, struct hip_rtc_r
     size_t log_bytes;
     bool is_object = clang_file_is_code(files->object);
     result->log = clang_file_read(files->log, &log_bytes);
-    if (is_object && !failed && clang_file_is_code(files->code)) {
+    if (is_object && !has_failed && clang_file_is_code(files->code)) {
         result->code = (uint8_t *)clang_file_read(files->code, &result->code_bytes);
     } else if (!is_object && !strstr(result->log, "error:")) {
         result->log = grow_memory(result->log, log_bytes + sizeof no_code, HIP_LIBRARY);
@@ -190,11 +190,11 @@ static void take_output(const struct files *files, bool failed, struct hip_rtc_r
 void hip_rtc_compile(const struct hip_rtc_job *job, struct hip_rtc_result *result)
 {
     struct files files;
-    bool failed = true;
+    bool has_failed = true;
     *result = (struct hip_rtc_result){.has_compiler = true};
-    int error = make_files(job, &files) ? compile_job(job, &files, &failed) : errno;
+    int error = make_files(job, &files) ? compile_job(job, &files, &has_failed) : errno;
     if (error == 0) {
-        take_output(&files, failed, result);
+        read_output(&files, has_failed, result);
     } else {
         const char *reason = error == ENOENT ? no_compiler : strerror(error);
         result->has_compiler = error != ENOENT;

@@ -10,15 +10,15 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 struct copy {
     struct hip_copy_area area;
     hipStream_t stream;
-    bool blocking;
+    bool is_blocking;
     /* Found out on the way. */
     struct hip_use uses[2]; /* FROM and TO */
     uint32_t queue;
@@ -59,10 +59,10 @@ static hipError_t prepare_copy(struct copy *copy)
 {
     const struct hip_location *to = &copy->uses[TO].location, *from = &copy->uses[FROM].location;
     /* Managed memory may be the host's before and afterwards. */
-    bool inside = is_on_device(copy, TO) && is_on_device(copy, FROM)
-                  && hip_location_device(to) == hip_location_device(from) && !to->is_managed
-                  && !from->is_managed;
-    copy->waits = (copy->blocking && !(inside && hip.copy_returns))
+    bool is_inside = is_on_device(copy, TO) && is_on_device(copy, FROM)
+                     && hip_location_device(to) == hip_location_device(from) && !to->is_managed
+                     && !from->is_managed;
+    copy->waits = (copy->is_blocking && !(is_inside && hip.copy_returns))
                   || !hip_location_stays(to, copy->area.width)
                   || !hip_location_stays(from, copy->area.width);
     return hip_host_memory_prepare(copy->queue, copy->uses, 2, copy->waits);
@@ -73,8 +73,8 @@ static hipError_t order_copy(const struct copy *copy)
 {
     const int devices[] = {hip_location_device(&copy->uses[TO].location),
                            hip_location_device(&copy->uses[FROM].location)};
-    hipError_t error = hip_stream_order(copy->stream, copy->blocking ? DRIVER_STREAM_COPY
-                                                                     : DRIVER_STREAM_COPY_ASYNC);
+    hipError_t error = hip_stream_order(copy->stream, copy->is_blocking ? DRIVER_STREAM_COPY
+                                                                        : DRIVER_STREAM_COPY_ASYNC);
     for (int i = 0; i < 2 && error == hipSuccess; i++)
         if (devices[i] >= 0)
             error = hip_stream_order_device(copy->stream, devices[i]);
@@ -96,8 +96,6 @@ static void record_copy(struct copy *copy, int device)
 {
     const struct hip_copy_area *area = &copy->area;
     bool to_device = is_on_device(copy, TO);
-    if (!hip.is_recording)
-        return;
     copy->recorded = (struct hip_recorded_copy){
         .to = area->to,
         .from = area->from,
@@ -106,13 +104,13 @@ static void record_copy(struct copy *copy, int device)
         .rows = area->rows,
         .to_pitch = area->to_pitch,
         .from_pitch = area->from_pitch,
-        .to_device = to_device,
-        .from_device = is_on_device(copy, FROM),
+        .writes_device = to_device,
+        .reads_device = is_on_device(copy, FROM),
         .waits = copy->waits,
         .stream = hip_stream_number(copy->stream),
         .device = device,
     };
-    copy->line = hip_recorder.copy(&copy->recorded);
+    copy->line = hip_record_copy(&copy->recorded);
 }
 
 static hipError_t enqueue_rows(struct copy *copy)
@@ -159,7 +157,7 @@ static hipError_t finish_copy(const struct copy *copy, hipError_t error)
         error = error != hipSuccess ? error : waited;
     }
     if (copy->waits)
-        HIP_RECORD_STEP(copy_done(copy->line, &copy->recorded));
+        hip_record_copy_end(copy->line, &copy->recorded);
     return error;
 }
 
@@ -168,7 +166,7 @@ static hipError_t capture_copy(const struct copy *copy)
     const struct hip_copy_area *area = &copy->area;
     struct hip_action action = {.kind = HIP_ACTION_COPY};
     hipMemcpy3DParms *p = &action.copy;
-    if (copy->blocking)
+    if (copy->is_blocking)
         return hip_capture_spoil(copy->stream);
     p->dstPtr.ptr = (void *)(uintptr_t)area->to;
     p->dstPtr.pitch = area->to_pitch;
@@ -202,7 +200,7 @@ static hipError_t run_copy(struct copy *copy)
         return error;
     if (error == hipSuccess)
         error = order_after(copy);
-    HIP_RECORD_STEP(copy_sent(copy->line, &copy->recorded, copy->ticket));
+    hip_record_copy_sent(copy->line, &copy->recorded, copy->ticket);
     return finish_copy(copy, error);
 }
 
@@ -221,9 +219,9 @@ static struct hip_copy_area area_of(void *to, size_t to_pitch, const void *from,
 }
 
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
-                    bool blocking)
+                    bool is_blocking)
 {
-    return hip_copy_2d(area_of(to, 0, from, 0, size, 1, kind), stream, blocking);
+    return hip_copy_2d(area_of(to, 0, from, 0, size, 1, kind), stream, is_blocking);
 }
 
 HIP_DEFINE(hipMemcpy, (to, from, size, kind), void *to, const void *from, size_t size,
@@ -278,11 +276,11 @@ HIP_DEFINE(hipMemcpyDtoDAsync, (to, from, size, stream), hipDeviceptr_t to, hipD
 }
 
 static hipError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
-                            hipStream_t stream, bool blocking)
+                            hipStream_t stream, bool is_blocking)
 {
     if (!hip_is_device(to_device) || !hip_is_device(from_device))
         return hipErrorInvalidDevice;
-    return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, blocking);
+    return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, is_blocking);
 }
 
 HIP_DEFINE(hipMemcpyPeer, (to, to_device, from, from_device, size), void *to, int to_device,
@@ -297,9 +295,9 @@ HIP_DEFINE(hipMemcpyPeerAsync, (to, to_device, from, from_device, size, stream),
     return copy_peer(to, to_device, from, from_device, size, stream, false);
 }
 
-hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool blocking)
+hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool is_blocking)
 {
-    return run_copy(&(struct copy){.area = area, .stream = stream, .blocking = blocking});
+    return run_copy(&(struct copy){.area = area, .stream = stream, .is_blocking = is_blocking});
 }
 
 hipError_t hip_check_copy_2d(struct hip_copy_area area)
@@ -330,29 +328,28 @@ static hipError_t find_bytes(const void *symbol, size_t size, size_t offset, voi
     hipError_t error = hip_find_host_variable(symbol, hip_current_device(), &address, &symbol_size);
     if (error != hipSuccess)
         return error;
-    if (offset > symbol_size || size > symbol_size - offset) {
-        hip_complain("%zu bytes at offset %zu leave the device variable of %" PRIu64 " bytes", size,
-                     offset, symbol_size);
-        return hipErrorInvalidValue;
-    }
+    if (offset > symbol_size || size > symbol_size - offset)
+        return hip_fail(hipErrorInvalidValue,
+                        "%zu bytes at offset %zu leave the device variable of %" PRIu64 " bytes",
+                        size, offset, symbol_size);
     *bytes = (void *)(uintptr_t)(address + offset);
     return hipSuccess;
 }
 
 static hipError_t copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset,
-                                 hipMemcpyKind kind, hipStream_t stream, bool blocking)
+                                 hipMemcpyKind kind, hipStream_t stream, bool is_blocking)
 {
     void *to;
     hipError_t error = find_bytes(symbol, size, offset, &to);
-    return error == hipSuccess ? hip_copy(to, from, size, kind, stream, blocking) : error;
+    return error == hipSuccess ? hip_copy(to, from, size, kind, stream, is_blocking) : error;
 }
 
 static hipError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset,
-                                   hipMemcpyKind kind, hipStream_t stream, bool blocking)
+                                   hipMemcpyKind kind, hipStream_t stream, bool is_blocking)
 {
     void *from;
     hipError_t error = find_bytes(symbol, size, offset, &from);
-    return error == hipSuccess ? hip_copy(to, from, size, kind, stream, blocking) : error;
+    return error == hipSuccess ? hip_copy(to, from, size, kind, stream, is_blocking) : error;
 }
 
 HIP_DEFINE(hipMemcpyToSymbol, (symbol, from, size, offset, kind), const void *symbol,

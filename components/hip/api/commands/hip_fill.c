@@ -4,15 +4,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 struct fill {
     struct hip_fill_area area;
     hipStream_t stream;
-    bool blocking;
+    bool is_blocking;
     /* Found out on the way. */
     struct hip_use to;
     uint32_t queue;
@@ -25,21 +25,18 @@ static hipError_t check_fill(const struct fill *fill)
 {
     const struct hip_fill_area *area = &fill->area;
     void *pointer = (void *)(uintptr_t)area->address;
-    if (fill->to.location.allocation.number == 0) {
-        hip_complain("%p is not device memory that is allocated", pointer);
-        return hipErrorInvalidValue;
-    }
+    if (fill->to.location.allocation.number == 0)
+        return hip_fail(hipErrorInvalidValue, "%p is not device memory that is allocated", pointer);
     uint64_t left = hip_location_left(&fill->to.location);
     if (area->address % area->width != 0 || area->count > left / area->width
         || (area->rows > 1
             && (area->pitch < area->count * area->width
-                || area->rows - 1 > (left - area->count * area->width) / area->pitch))) {
-        hip_complain(
+                || area->rows - 1 > (left - area->count * area->width) / area->pitch)))
+        return hip_fail(
+            hipErrorInvalidValue,
             "%zu elements of %u bytes at %p do not fit into the allocation, which has %" PRIu64
             " bytes left there",
             area->count, area->width, pointer, left);
-        return hipErrorInvalidValue;
-    }
     return hipSuccess;
 }
 
@@ -48,24 +45,22 @@ static hipError_t prepare_fill(struct fill *fill)
     const struct hip_fill_area *area = &fill->area;
     fill->to.size = (area->rows - 1) * area->pitch + area->count * area->width;
     fill->to.is_written = true;
-    return hip_host_memory_prepare(fill->queue, &fill->to, 1, fill->blocking);
+    return hip_host_memory_prepare(fill->queue, &fill->to, 1, fill->is_blocking);
 }
 
 static void record_fill(const struct fill *fill)
 {
     const struct hip_fill_area *area = &fill->area;
-    if (!hip.is_recording)
-        return;
     uint32_t mask = area->width < 4 ? (1u << 8 * area->width) - 1 : UINT32_MAX;
-    struct api_trace_call call = {.kind = API_TRACE_MEMSET,
-                                  .is_async = !fill->blocking,
-                                  .value = area->value & mask,
-                                  .width = area->width,
-                                  .size = area->count,
-                                  .rows = area->rows,
-                                  .pitch = area->pitch,
-                                  .stream = hip_stream_number(fill->stream)};
-    hip_recorder.call_to(&call, area->address);
+    hip_record_call_to(area->address,
+                       (struct api_trace_call){.kind = API_TRACE_MEMSET,
+                                               .is_async = !fill->is_blocking,
+                                               .value = area->value & mask,
+                                               .width = area->width,
+                                               .size = area->count,
+                                               .rows = area->rows,
+                                               .pitch = area->pitch,
+                                               .stream = hip_stream_number(fill->stream)});
 }
 
 static hipError_t enqueue_fill(struct fill *fill)
@@ -95,8 +90,8 @@ static hipError_t fill_on_host(const struct fill *fill)
 static hipError_t capture_fill(const struct fill *fill)
 {
     struct hip_action action = {.kind = HIP_ACTION_FILL, .fill = fill->area};
-    return fill->blocking ? hip_capture_spoil(fill->stream)
-                          : hip_capture_call(fill->stream, &action);
+    return fill->is_blocking ? hip_capture_spoil(fill->stream)
+                             : hip_capture_call(fill->stream, &action);
 }
 
 static hipError_t run_fill(struct fill *fill)
@@ -119,27 +114,28 @@ static hipError_t run_fill(struct fill *fill)
         return error;
     record_fill(fill);
     error = enqueue_fill(fill);
-    return error == hipSuccess && fill->blocking && hip.fill_waits ? hip_wait_ticket(fill->ticket)
-                                                                   : error;
+    return error == hipSuccess && fill->is_blocking && hip.fill_waits
+               ? hip_wait_ticket(fill->ticket)
+               : error;
 }
 
 /* ---- the API ---- */
 
-hipError_t hip_fill(struct hip_fill_area area, hipStream_t stream, bool blocking)
+hipError_t hip_fill(struct hip_fill_area area, hipStream_t stream, bool is_blocking)
 {
-    return run_fill(&(struct fill){.area = area, .stream = stream, .blocking = blocking});
+    return run_fill(&(struct fill){.area = area, .stream = stream, .is_blocking = is_blocking});
 }
 
 static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count,
-                             hipStream_t stream, bool blocking)
+                             hipStream_t stream, bool is_blocking)
 {
     const struct hip_fill_area area = {
         .address = (uintptr_t)to, .value = value, .width = width, .count = count, .rows = 1};
-    return hip_fill(area, stream, blocking);
+    return hip_fill(area, stream, is_blocking);
 }
 
 static hipError_t fill_2d(void *to, size_t pitch, int value, size_t width, size_t rows,
-                          hipStream_t stream, bool blocking)
+                          hipStream_t stream, bool is_blocking)
 {
     const struct hip_fill_area area = {.address = (uintptr_t)to,
                                        .value = (uint32_t)value,
@@ -147,7 +143,7 @@ static hipError_t fill_2d(void *to, size_t pitch, int value, size_t width, size_
                                        .count = width,
                                        .rows = rows,
                                        .pitch = pitch};
-    return hip_fill(area, stream, blocking);
+    return hip_fill(area, stream, is_blocking);
 }
 
 hipError_t hip_check_fill(struct hip_fill_area area)

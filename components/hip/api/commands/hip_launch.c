@@ -3,18 +3,18 @@
  */
 #include "hip_launch.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "base/grow.h"
+#include "components/amd/isa/object/kernarg.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/code/hip_registration.h"
 #pragma GCC visibility push(default)
 #include "components/hip/api/heddle_hip.h"
 #pragma GCC visibility pop
-#include <inttypes.h>
-#include <string.h>
-
-#include "components/amd/isa/object/kernarg.h"
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "runtime/session/run_ledger.h"
@@ -29,7 +29,7 @@ struct request {
     uint64_t dynamic_lds;
     hipStream_t stream;
     void **values; /* explicit arguments one by one, or */
-    bool cooperative;
+    bool is_cooperative;
     uint16_t cluster;
     const void *packed; /* all together */
     size_t packed_size;
@@ -45,11 +45,12 @@ static hipError_t check_dynamic_lds(const struct request *request,
         function->dynamic_lds_max > 0 ? function->dynamic_lds_max : info->lds_bytes_unasked;
     if (!function->module->is_ptx || hip.plays_trace || request->dynamic_lds <= most)
         return hipSuccess;
-    hip_complain("%" PRIu64 " bytes of dynamic shared memory; the kernel has up to %u, or more "
-                 "after cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
-                 "bytes) (kernel '%s')",
-                 request->dynamic_lds, most, function->name);
-    return hipErrorInvalidValue;
+    return hip_fail(
+        hipErrorInvalidValue,
+        "%" PRIu64 " bytes of dynamic shared memory; the kernel has up to %u, or more "
+        "after cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+        "bytes) (kernel '%s')",
+        request->dynamic_lds, most, function->name);
 }
 
 static hipError_t check_geometry(const struct request *request, int device)
@@ -59,51 +60,46 @@ static hipError_t check_geometry(const struct request *request, int device)
     const uint64_t *block = request->block;
     for (int dimension = 0; dimension < 3; dimension++) {
         if (request->grid[dimension] == 0 || request->grid[dimension] > UINT32_MAX
-            || block[dimension] == 0 || block[dimension] > info->max_work_group) {
-            hip_complain("a work-group of %" PRIu64 " and a grid of %" PRIu64
-                         " work-items in dimension %d; allowed are 1 to %u and 1 to %u (kernel "
-                         "'%s')",
-                         block[dimension], request->grid[dimension], dimension,
-                         info->max_work_group, UINT32_MAX, request->function->name);
-            return hipErrorInvalidConfiguration;
-        }
+            || block[dimension] == 0 || block[dimension] > info->max_work_group)
+            return hip_fail(hipErrorInvalidConfiguration,
+                            "a work-group of %" PRIu64 " and a grid of %" PRIu64
+                            " work-items in dimension %d; allowed are 1 to %u and 1 to %u (kernel "
+                            "'%s')",
+                            block[dimension], request->grid[dimension], dimension,
+                            info->max_work_group, UINT32_MAX, request->function->name);
     }
     uint64_t threads = block[0] * block[1] * block[2];
-    if (threads > info->max_work_group) {
-        hip_complain("a work-group of %" PRIu64
-                     " work-items; the device takes up to %u (kernel '%s')",
-                     threads, info->max_work_group, request->function->name);
-        return hipErrorInvalidConfiguration;
-    }
-    if (kernel->max_group_threads > 0 && threads > kernel->max_group_threads) {
-        hip_complain("a work-group of %" PRIu64
-                     " work-items, but the kernel was compiled for up to %u, by "
-                     "__launch_bounds__ (kernel '%s')",
-                     threads, kernel->max_group_threads, request->function->name);
-        return request->function->module->is_ptx ? hipErrorLaunchOutOfResources
-                                                 : hipErrorLaunchFailure;
-    }
+    if (threads > info->max_work_group)
+        return hip_fail(hipErrorInvalidConfiguration,
+                        "a work-group of %" PRIu64
+                        " work-items; the device takes up to %u (kernel '%s')",
+                        threads, info->max_work_group, request->function->name);
+    if (kernel->max_group_threads > 0 && threads > kernel->max_group_threads)
+        return hip_fail(request->function->module->is_ptx ? hipErrorLaunchOutOfResources
+                                                          : hipErrorLaunchFailure,
+                        "a work-group of %" PRIu64
+                        " work-items, but the kernel was compiled for up to %u, by "
+                        "__launch_bounds__ (kernel '%s')",
+                        threads, kernel->max_group_threads, request->function->name);
     hipError_t error = check_dynamic_lds(request, info);
     if (error == hipSuccess
         && (request->dynamic_lds > info->lds_bytes_per_cu
-            || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu)) {
-        hip_complain("%u bytes of LDS and %" PRIu64
-                     " dynamic ones; a compute unit has %u (kernel '%s')",
-                     kernel->group_size, request->dynamic_lds, info->lds_bytes_per_cu,
-                     request->function->name);
-        return hipErrorInvalidConfiguration;
-    }
+            || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu))
+        return hip_fail(hipErrorInvalidConfiguration,
+                        "%u bytes of LDS and %" PRIu64
+                        " dynamic ones; a compute unit has %u (kernel '%s')",
+                        kernel->group_size, request->dynamic_lds, info->lds_bytes_per_cu,
+                        request->function->name);
     return error;
 }
 
 static hipError_t check_kernel(const struct request *request, int device)
 {
-    if (request->function->module->device != device) {
-        hip_complain("the kernel is loaded on device %d, the stream belongs to device %d (kernel "
-                     "'%s')",
-                     request->function->module->device, device, request->function->name);
-        return hipErrorInvalidHandle;
-    }
+    if (request->function->module->device != device)
+        return hip_fail(
+            hipErrorInvalidHandle,
+            "the kernel is loaded on device %d, the stream belongs to device %d (kernel '%s')",
+            request->function->module->device, device, request->function->name);
     return hipSuccess;
 }
 
@@ -117,7 +113,7 @@ static struct kernarg_geometry geometry_of(const struct request *request, int de
 {
     struct kernarg_geometry geometry = {.dynamic_lds_bytes = (uint32_t)request->dynamic_lds};
     kernarg_set_apertures(&geometry, hip.devices[device].info.isa);
-    geometry.meets = request->cooperative || has_grid_sync(request);
+    geometry.meets = request->is_cooperative || has_grid_sync(request);
     for (int dimension = 0; dimension < 3; dimension++) {
         geometry.grid[dimension] = (uint32_t)request->grid[dimension];
         geometry.block[dimension] = (uint32_t)request->block[dimension];
@@ -157,7 +153,7 @@ void hip_next_cluster(uint16_t cluster)
     next_cluster = cluster;
 }
 
-static uint16_t take_cluster(void)
+static uint16_t consume_cluster(void)
 {
     uint16_t cluster = next_cluster;
     next_cluster = 0;
@@ -173,8 +169,6 @@ int heddleNextCluster(unsigned cluster)
 /* Notes the launch and returns its line of the recording. */
 static size_t record_launch(const struct request *request, const uint8_t *kernarg)
 {
-    if (!hip.is_recording)
-        return 0;
     struct api_trace_call call = {.kind = API_TRACE_LAUNCH,
                                   .shared_bytes = (uint32_t)request->dynamic_lds,
                                   .cluster = request->cluster,
@@ -183,13 +177,13 @@ static size_t record_launch(const struct request *request, const uint8_t *kernar
         call.grid[i] = (uint32_t)(request->grid[i] / request->block[i]);
         call.block[i] = (uint32_t)request->block[i];
     }
-    return hip_recorder.launch(&call, request->function, kernarg);
+    return hip_record_launch(call, request->function, kernarg);
 }
 
-hipError_t hip_refuse_launch(const struct hip_function *function)
+hipError_t hip_fail_launch(const struct hip_function *function)
 {
     if (hip_is_first_refusal(function))
-        hip_complain("%s", hip.api->error_text());
+        hip_say_call("%s", hip.api->error_text());
     run_ledger_report(EXIT_GAVE_UP);
     return hipErrorLaunchFailure;
 }
@@ -204,9 +198,9 @@ static hipError_t enqueue_launch(const struct request *request, uint32_t queue,
     size_t line = record_launch(request, kernarg);
     enum driver_status status = hip.api->launch(queue, &launch, ticket);
     if (status != DRIVER_OK)
-        HIP_RECORD_STEP(drop(line));
+        hip_record_drop(line);
     hip_stream_note(request->stream, status == DRIVER_OK ? *ticket : 0);
-    return status == DRIVER_FAULT ? hip_refuse_launch(request->function) : hip_status(status);
+    return status == DRIVER_FAULT ? hip_fail_launch(request->function) : hip_status(status);
 }
 
 /* Lays out the arguments as the kernel finds them. The caller releases them. */
@@ -218,10 +212,9 @@ static hipError_t lay_out(const struct request *request, const struct kernarg_ge
     int missing = request->packed ? kernarg_fill_packed(kernel, request->packed,
                                                         request->packed_size, geometry, *kernarg)
                                   : kernarg_fill(kernel, request->values, geometry, *kernarg);
-    if (missing >= 0) {
-        hip_complain("argument %d is missing (kernel '%s')", missing, request->function->name);
-        return hipErrorInvalidValue;
-    }
+    if (missing >= 0)
+        return hip_fail(hipErrorInvalidValue, "argument %d is missing (kernel '%s')", missing,
+                        request->function->name);
     return hipSuccess;
 }
 
@@ -240,7 +233,7 @@ static hipError_t keep_launch(const struct request *request, int device,
     *call = (struct hip_kernel_call){.host_function = request->host_function,
                                      .function = request->handle,
                                      .dynamic_lds = request->dynamic_lds,
-                                     .cooperative = request->cooperative,
+                                     .is_cooperative = request->is_cooperative,
                                      .cluster = request->cluster,
                                      .arguments = kernarg,
                                      .size = kernarg_size(request->function->kernel)};
@@ -346,20 +339,20 @@ static void set_block_grid(struct request *request, const uint32_t blocks[3],
 /* Only a cooperative launch has the global wave sync, and room for all of its work-groups. */
 static hipError_t check_cooperative(const struct request *request)
 {
-    if (request->cooperative || !has_grid_sync(request))
+    if (request->is_cooperative || !has_grid_sync(request))
         return hipSuccess;
-    hip_complain("the kernel lets its work-groups meet (grid sync): launch it with "
-                 "hipLaunchCooperativeKernel (kernel '%s')",
-                 request->function->name);
     run_ledger_report(EXIT_GAVE_UP);
-    return hipErrorLaunchFailure;
+    return hip_fail(hipErrorLaunchFailure,
+                    "the kernel lets its work-groups meet (grid sync): launch it with "
+                    "hipLaunchCooperativeKernel (kernel '%s')",
+                    request->function->name);
 }
 
 static hipError_t launch_host_function(struct request request, dim3 grid, dim3 block)
 {
     uint32_t queue = 0;
     int device = 0;
-    request.cluster = take_cluster();
+    request.cluster = consume_cluster();
     hipError_t error = hip_stream_queue(request.stream, &queue, &device);
     if (error == hipSuccess)
         error = hip_find_host_function(request.host_function, device, &request.function);
@@ -403,12 +396,11 @@ static hipError_t check_fit(const void *host_function, dim3 grid, dim3 block, si
     int blocks = 0;
     hipError_t error = hip_active_blocks(&blocks, host_function, false,
                                          (int)(block.x * block.y * block.z), dynamic_lds);
-    if (error == hipSuccess && groups > (uint64_t)blocks * units) {
-        hip_complain("%" PRIu64 " work-groups; %u units with room for %d each can hold no more "
-                     "than %" PRIu64 " at a time",
-                     groups, units, blocks, (uint64_t)blocks * units);
-        error = hipErrorCooperativeLaunchTooLarge;
-    }
+    if (error == hipSuccess && groups > (uint64_t)blocks * units)
+        error = hip_fail(hipErrorCooperativeLaunchTooLarge,
+                         "%" PRIu64 " work-groups; %u units with room for %d each can hold no more "
+                         "than %" PRIu64 " at a time",
+                         groups, units, blocks, (uint64_t)blocks * units);
     return error;
 }
 
@@ -420,7 +412,7 @@ HIP_DEFINE(hipLaunchCooperativeKernel, (host_function, grid, block, values, dyna
                                     .dynamic_lds = dynamic_lds,
                                     .stream = stream,
                                     .values = values,
-                                    .cooperative = true};
+                                    .is_cooperative = true};
     hipError_t error = check_fit(host_function, grid, block, dynamic_lds);
     return error == hipSuccess ? launch_host_function(request, grid, block) : error;
 }
@@ -431,14 +423,13 @@ HIP_DEFINE(hipLaunchCooperativeKernel, (host_function, grid, block, values, dyna
 static hipError_t read_extra(void **extra, struct request *request)
 {
     for (size_t i = 0; extra[i] != HIP_LAUNCH_PARAM_END; i += 2) {
-        if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER) {
+        if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER)
             request->packed = extra[i + 1];
-        } else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1]) {
+        else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1])
             request->packed_size = *(const size_t *)extra[i + 1];
-        } else {
-            hip_complain("entry %zu of `extra` is %p, which is no key", i, extra[i]);
-            return hipErrorInvalidValue;
-        }
+        else
+            return hip_fail(hipErrorInvalidValue, "entry %zu of `extra` is %p, which is no key", i,
+                            extra[i]);
     }
     return request->packed ? hipSuccess : hipErrorInvalidValue;
 }
@@ -455,7 +446,7 @@ HIP_DEFINE(hipModuleLaunchKernel,
                               .dynamic_lds = dynamic_lds,
                               .stream = stream,
                               .values = values,
-                              .cluster = take_cluster()};
+                              .cluster = consume_cluster()};
     if (!request.function || (values && extra))
         return request.function ? hipErrorInvalidValue : hipErrorInvalidHandle;
     if (extra) {
@@ -477,7 +468,7 @@ static hipError_t find_kernel(const struct hip_kernel_call *call, int device,
     request->host_function = call->host_function;
     request->handle = call->function;
     request->dynamic_lds = call->dynamic_lds;
-    request->cooperative = call->cooperative;
+    request->is_cooperative = call->is_cooperative;
     request->cluster = call->cluster;
     set_block_grid(request, call->blocks, call->block);
     if (call->host_function)

@@ -11,7 +11,7 @@ struct driver_launch hip_describe_launch(const struct hip_function *function,
                                          uint64_t dynamic_lds, const uint8_t *kernarg);
 /* The driver refused the kernel before it began, as an instruction is missing. Nothing is broken,
  * but the run must not look like a good one to a program that ignores errors of launches. */
-hipError_t hip_refuse_launch(const struct hip_function *function);
+hipError_t hip_fail_launch(const struct hip_function *function);
 
 /* A launch with arguments of its own. */
 struct hip_kernel_call {
@@ -19,7 +19,7 @@ struct hip_kernel_call {
     hipFunction_t function;    /* a function of a module */
     uint32_t blocks[3], block[3];
     size_t dynamic_lds;
-    bool cooperative;
+    bool is_cooperative;
     uint16_t cluster; /* aql_of_cluster(); 0: as the kernel says */
     void *arguments;  /* as the kernel finds them */
     size_t size;

@@ -15,7 +15,7 @@ struct volume_copy {
     size_t width, rows, slices;
     hipMemcpyKind kind;
     hipStream_t stream;
-    bool blocking;
+    bool is_blocking;
 };
 
 /* False: some product is larger than any memory. */
@@ -59,29 +59,29 @@ static hipError_t copy_volume(const struct volume_copy *c)
 {
     hipError_t error = check_slices(c);
     for (size_t i = 0; i < c->slices && error == hipSuccess; i++)
-        error = hip_copy_2d(slice_of(c, i), c->stream, c->blocking);
+        error = hip_copy_2d(slice_of(c, i), c->stream, c->is_blocking);
     return error;
 }
 
-static hipError_t refuse_arrays(void)
+static hipError_t fail_arrays(void)
 {
-    hip_complain(
+    return hip_fail(
+        hipErrorNotSupported,
         "no device here has arrays (hipArray): use memory of hipMalloc3D or hipMallocPitch");
-    return hipErrorNotSupported;
 }
 
-hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking)
+hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool is_blocking)
 {
     if (!p)
         return hipErrorInvalidValue;
     if (p->srcArray || p->dstArray)
-        return refuse_arrays();
+        return fail_arrays();
     struct volume_copy c = {.width = p->extent.width,
                             .rows = p->extent.height,
                             .slices = p->extent.depth,
                             .kind = p->kind,
                             .stream = stream,
-                            .blocking = blocking};
+                            .is_blocking = is_blocking};
     bool fits = begin_volume(&c.from, p->srcPtr.ptr, p->srcPtr.pitch, p->srcPtr.ysize,
                              (size_t[3]){p->srcPos.x, p->srcPos.y, p->srcPos.z})
                 && begin_volume(&c.to, p->dstPtr.ptr, p->dstPtr.pitch, p->dstPtr.ysize,
@@ -115,26 +115,26 @@ static void *memory_of(const struct side *s)
 
 static hipMemcpyKind direction_of(const struct side *to, const struct side *from)
 {
-    bool from_host = from->type == hipMemoryTypeHost;
+    bool is_from_host = from->type == hipMemoryTypeHost;
     if (to->type == hipMemoryTypeUnified || from->type == hipMemoryTypeUnified)
         return hipMemcpyDefault;
     if (to->type == hipMemoryTypeHost)
-        return from_host ? hipMemcpyHostToHost : hipMemcpyDeviceToHost;
-    return from_host ? hipMemcpyHostToDevice : hipMemcpyDeviceToDevice;
+        return is_from_host ? hipMemcpyHostToHost : hipMemcpyDeviceToHost;
+    return is_from_host ? hipMemcpyHostToDevice : hipMemcpyDeviceToDevice;
 }
 
 /* `c` has the extent, and how it is to be copied. */
 static hipError_t copy_sides(struct volume_copy c, const struct side *to, const struct side *from)
 {
     if (from->type == hipMemoryTypeArray || to->type == hipMemoryTypeArray)
-        return refuse_arrays();
+        return fail_arrays();
     c.kind = direction_of(to, from);
     bool fits = begin_volume(&c.from, memory_of(from), from->pitch, from->rows, from->first)
                 && begin_volume(&c.to, memory_of(to), to->pitch, to->rows, to->first);
     return fits ? copy_volume(&c) : hipErrorInvalidValue;
 }
 
-static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool blocking)
+static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool is_blocking)
 {
     if (!p)
         return hipErrorInvalidValue;
@@ -146,7 +146,7 @@ static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool bl
                             .rows = p->Height,
                             .slices = p->Depth,
                             .stream = stream,
-                            .blocking = blocking};
+                            .is_blocking = is_blocking};
     return copy_sides(c, &to, &from);
 }
 
@@ -160,7 +160,7 @@ HIP_DEFINE(hipDrvMemcpy3DAsync, (p, stream), const HIP_MEMCPY3D *p, hipStream_t 
     return copy_drv_3d(p, stream, false);
 }
 
-static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool blocking)
+static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool is_blocking)
 {
     if (!p)
         return hipErrorInvalidValue;
@@ -172,7 +172,7 @@ static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool 
                             .rows = p->Height,
                             .slices = 1,
                             .stream = stream,
-                            .blocking = blocking};
+                            .is_blocking = is_blocking};
     return copy_sides(c, &to, &from);
 }
 
@@ -205,7 +205,7 @@ HIP_DEFINE(hipMalloc3D, (p, extent), hipPitchedPtr *p, hipExtent extent)
 }
 
 static hipError_t fill_3d(hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream,
-                          bool blocking)
+                          bool is_blocking)
 {
     struct volume v;
     hipError_t error = begin_volume(&v, p.ptr, p.pitch, p.ysize, (size_t[3]){0, 0, extent.depth})
@@ -223,7 +223,7 @@ static hipError_t fill_3d(hipPitchedPtr p, int value, hipExtent extent, hipStrea
         error = hip_check_fill(area);
     area.address = (uintptr_t)p.ptr;
     for (size_t i = 0; i < extent.depth && error == hipSuccess; i++, area.address += v.slice)
-        error = hip_fill(area, stream, blocking);
+        error = hip_fill(area, stream, is_blocking);
     return error;
 }
 

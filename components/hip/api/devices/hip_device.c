@@ -11,7 +11,7 @@
 
 #include "base/number.h"
 #include "components/hip/api/hip_internal.h"
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 
 /* Limits of an AQL dispatch packet and of ROCm's answers on real devices of these architectures. */
 enum {
@@ -161,7 +161,7 @@ static hipError_t get_properties(hipDeviceProp_t *properties, int device)
 static const struct {
     hipDeviceAttribute_t attribute;
     size_t offset;
-    bool wide;
+    bool is_size; /* size_t, not int */
 } attributes[] = {
     INT_ATTRIBUTE(ClockRate, clockRate),
     INT_ATTRIBUTE(ComputeMode, computeMode),
@@ -228,9 +228,9 @@ HIP_DEFINE_ALWAYS(hipDeviceGetAttribute, (value, attribute, device), int *value,
         if (attributes[i].attribute == attribute) {
             const char *member = (const char *)&properties + attributes[i].offset;
             size_t wide = 0;
-            memcpy(attributes[i].wide ? (void *)&wide : (void *)value, member,
-                   attributes[i].wide ? sizeof wide : sizeof *value);
-            *value = attributes[i].wide ? clamp_int(wide) : *value;
+            memcpy(attributes[i].is_size ? (void *)&wide : (void *)value, member,
+                   attributes[i].is_size ? sizeof wide : sizeof *value);
+            *value = attributes[i].is_size ? clamp_int(wide) : *value;
             return hipSuccess;
         }
     }
@@ -326,7 +326,7 @@ HIP_DEFINE_ALWAYS(hipDeviceComputeCapability, (major, minor, device), int *major
 
 hipError_t hip_synchronize_device(void)
 {
-    HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
     return hip_wait_device(hip_current_device());
 }
 
@@ -446,21 +446,22 @@ HIP_DEFINE_ALWAYS(hipDeviceCanAccessPeer, (answer, device, peer), int *answer, i
     return hipSuccess;
 }
 
-static hipError_t switch_peer(int peer, bool on)
+static hipError_t switch_peer(int peer, bool is_on)
 {
     if (!hip_is_device(peer) || peer == hip_current_device())
         return hipErrorInvalidDevice;
     if (!are_joined(hip_current_device(), peer))
         return hipErrorPeerAccessUnsupported;
     uint8_t *enabled = &hip.devices[hip_current_device()].peers[peer];
-    if (*enabled == on)
-        return on ? hipErrorPeerAccessAlreadyEnabled : hipErrorPeerAccessNotEnabled;
-    hipError_t error = hip_status_of(
-        hip.api->set_peer(hip.devices[hip_current_device()].number, hip.devices[peer].number, on),
-        "peer access");
-    *enabled = error == hipSuccess ? on : *enabled;
+    if (*enabled == is_on)
+        return is_on ? hipErrorPeerAccessAlreadyEnabled : hipErrorPeerAccessNotEnabled;
+    hipError_t error = hip_status_of(hip.api->set_peer(hip.devices[hip_current_device()].number,
+                                                       hip.devices[peer].number, is_on),
+                                     "peer access");
+    *enabled = error == hipSuccess ? is_on : *enabled;
     if (error == hipSuccess)
-        HIP_RECORD(.kind = API_TRACE_PEER, .device = (uint32_t)peer, .value = on);
+        hip_record_call((struct api_trace_call){
+            .kind = API_TRACE_PEER, .device = (uint32_t)peer, .value = is_on});
     return error;
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "components/hip/api/code/hip_hostcall.h"
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 #pragma GCC visibility push(default)
@@ -58,7 +58,8 @@ static void record_unified(int device, const int *gpus, int count)
     char *list = hip_allocate(list_bytes);
     for (int i = 0; i < count; i++)
         used += (size_t)snprintf(list + used, list_bytes - used, "%s%d", i > 0 ? "+" : "", gpus[i]);
-    HIP_RECORD(.kind = API_TRACE_UNIFY, .device = (uint32_t)device, .name = list);
+    hip_record_call(
+        (struct api_trace_call){.kind = API_TRACE_UNIFY, .device = (uint32_t)device, .name = list});
 }
 
 HIP_DEFINE_AS(int, hip.device_error, heddleUnifyDevices, (device, gpus, count), int *device,
@@ -71,7 +72,7 @@ HIP_DEFINE_AS(int, hip.device_error, heddleUnifyDevices, (device, gpus, count), 
         numbers[i] = gpus[i] < 0 ? UINT32_MAX : (uint32_t)gpus[i];
     hipError_t error = hip_status(hip.api->unify(numbers, (uint32_t)count, &number));
     error = error == hipSuccess ? add_device(number, device) : error;
-    if (error == hipSuccess && hip.is_recording)
+    if (error == hipSuccess && hip_is_recording())
         record_unified(*device, gpus, count);
     return error;
 }
@@ -84,8 +85,9 @@ HIP_DEFINE_AS(int, hip.device_error, heddleCreateContext, (device, like), int *d
     hipError_t error = hip_status(hip.api->context_create(hip.devices[like].number, 0, &number));
     error = error == hipSuccess ? add_device(number, device) : error;
     if (error == hipSuccess) {
-        HIP_RECORD(.kind = API_TRACE_CONTEXT_CREATE, .device = (uint32_t)*device,
-                   .value = (uint32_t)like);
+        hip_record_call((struct api_trace_call){.kind = API_TRACE_CONTEXT_CREATE,
+                                                .device = (uint32_t)*device,
+                                                .value = (uint32_t)like});
     }
     return error;
 }
@@ -94,7 +96,8 @@ HIP_DEFINE_AS(int, hip.device_error, heddleDestroyDevice, (device), int device)
 {
     if (!hip_is_device(device) || device < hip.platform_devices || device == hip_current_device())
         return hipErrorInvalidDevice;
-    HIP_RECORD(.kind = API_TRACE_DEVICE_DESTROY, .device = (uint32_t)device);
+    hip_record_call(
+        (struct api_trace_call){.kind = API_TRACE_DEVICE_DESTROY, .device = (uint32_t)device});
     hipError_t error = hip_wait_device(device);
     if (error != hipSuccess)
         return error;
@@ -114,9 +117,9 @@ HIP_DEFINE_AS(int, hip.device_error, heddleRemap, (pointer, bytes, gpu), void *p
     uint64_t name = hip.api->name(hip.devices[hip_current_device()].number, address);
     uint32_t number = gpu < 0 ? UINT32_MAX : (uint32_t)gpu;
     hipError_t error = hip_status(hip.api->remap(name, bytes, number));
-    struct api_trace_call call = {.kind = API_TRACE_REMAP, .size = bytes, .device = number};
     if (error == hipSuccess)
-        HIP_RECORD_STEP(call_to(&call, address));
+        hip_record_call_to(address, (struct api_trace_call){
+                                        .kind = API_TRACE_REMAP, .size = bytes, .device = number});
     return error;
 }
 
@@ -125,19 +128,21 @@ HIP_DEFINE_AS(int, hip.device_error, heddleAllocateAt, (pointer, size), void *po
 {
     uint64_t address = (uintptr_t)pointer;
     int device = hip_current_device();
-    const struct hip_allocation *before = hip_find_allocation(address);
+    const struct hip_allocation *same_address = hip_find_allocation(address);
     uint32_t number = hip.devices[device].number;
     hipError_t error = hip_status(hip.api->allocate_at(number, address, size, DRIVER_PLACE_DEVICE));
     if (error != hipSuccess)
         return error;
     struct hip_allocation allocation = {
         .address = address, .size = size, .kind = HIP_DEVICE_MEMORY, .device = device};
-    if (before || hip.api->name(number, address) != address)
+    if (same_address || hip.api->name(number, address) != address)
         hip_add_context_allocation(allocation);
     else
         hip_add_allocation(allocation);
-    HIP_RECORD(.kind = API_TRACE_MALLOC_AT, .to.allocation = hip_allocation_number(address),
-               .size = size, .device_address = address);
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_MALLOC_AT,
+                                            .to.allocation = hip_allocation_number(address),
+                                            .size = size,
+                                            .device_address = address});
     return hipSuccess;
 }
 

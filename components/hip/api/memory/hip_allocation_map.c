@@ -10,6 +10,9 @@ static struct {
     struct hip_allocation *list;
     size_t count, capacity;
     size_t wanted_count;
+    /* Host memory that is not mapped: how many entries, all of which lie in [low, high). */
+    size_t unmapped_count;
+    uint64_t unmapped_low, unmapped_high;
     uint32_t last_number;
     struct hip_allocation *context_list; /* allocations that count for one context only */
     size_t context_count, context_capacity;
@@ -32,9 +35,9 @@ static size_t count_below(uint64_t address)
 static const struct hip_allocation *find_in_context(uint64_t address)
 {
     for (size_t i = 0; i < map.context_count; i++) {
-        const struct hip_allocation *each = &map.context_list[i];
-        if (address - each->address < each->size && each->device == hip_current_device())
-            return each;
+        const struct hip_allocation *entry = &map.context_list[i];
+        if (address - entry->address < entry->size && entry->device == hip_current_device())
+            return entry;
     }
     return NULL;
 }
@@ -46,8 +49,14 @@ const struct hip_allocation *hip_find_allocation(uint64_t address)
     if (in_context)
         return in_context;
     size_t below = count_below(address);
-    const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
-    return last && address - last->address < last->size ? last : NULL;
+    const struct hip_allocation *entry = below > 0 ? &map.list[below - 1] : NULL;
+    return entry && address - entry->address < entry->size ? entry : NULL;
+}
+
+const struct hip_allocation *hip_find_allocation_again(uint64_t address, uint32_t number)
+{
+    const struct hip_allocation *allocation = hip_find_allocation(address);
+    return allocation && allocation->number == number ? allocation : NULL;
 }
 
 uint32_t hip_allocation_number(uint64_t address)
@@ -76,8 +85,8 @@ bool hip_is_pinned_address(uint64_t address)
 const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size)
 {
     size_t below = count_below(address + size - 1);
-    const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
-    return last && last->address + last->size > address ? last : NULL;
+    const struct hip_allocation *entry = below > 0 ? &map.list[below - 1] : NULL;
+    return entry && entry->address + entry->size > address ? entry : NULL;
 }
 
 uint64_t hip_find_pinned_gap(uint64_t size)
@@ -93,14 +102,33 @@ uint64_t hip_find_pinned_gap(uint64_t size)
     return end - start >= size ? start : 0;
 }
 
-void hip_set_mapped(uint64_t address)
+static bool is_host_memory(const struct hip_allocation *allocation)
 {
-    size_t below = count_below(address);
-    if (below > 0) {
-        map.list[below - 1].mapped_number = ++map.last_number;
-        map.wanted_count -= map.list[below - 1].is_wanted;
-        map.list[below - 1].is_wanted = false;
-    }
+    return allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY;
+}
+
+static void count_unmapped(const struct hip_allocation *allocation)
+{
+    uint64_t start = allocation->address, end = start + allocation->size;
+    bool is_first = map.unmapped_count == 0;
+    map.unmapped_low = is_first ? start : min(start, map.unmapped_low);
+    map.unmapped_high = is_first ? end : max(end, map.unmapped_high);
+    map.unmapped_count++;
+}
+
+struct hip_address_range hip_unmapped_range(void)
+{
+    return map.unmapped_count > 0 ? (struct hip_address_range){map.unmapped_low, map.unmapped_high}
+                                  : (struct hip_address_range){0};
+}
+
+uint32_t hip_set_mapped(uint64_t address)
+{
+    struct hip_allocation *allocation = &map.list[count_below(address) - 1];
+    map.wanted_count -= allocation->is_wanted;
+    map.unmapped_count--;
+    allocation->is_wanted = false;
+    return allocation->mapped_number = ++map.last_number;
 }
 
 void hip_set_pool(uint64_t address, const void *pool)
@@ -129,8 +157,7 @@ const struct hip_allocation *hip_find_wanted(void)
 void hip_set_wanted(uint64_t address)
 {
     const struct hip_allocation *found = hip_find_allocation(address);
-    if (found && (found->kind == HIP_PINNED_MEMORY || found->kind == HIP_REGISTERED_MEMORY)
-        && !found->mapped_number && !found->is_wanted) {
+    if (found && is_host_memory(found) && !found->mapped_number && !found->is_wanted) {
         map.list[found - map.list].is_wanted = true;
         map.wanted_count++;
     }
@@ -145,6 +172,8 @@ void hip_add_allocation(struct hip_allocation allocation)
     map.list[index].number = ++map.last_number;
     map.list[index].origin = hip_origin_here();
     map.count++;
+    if (is_host_memory(&allocation))
+        count_unmapped(&allocation);
 }
 
 void hip_add_context_allocation(struct hip_allocation allocation)
@@ -155,12 +184,12 @@ void hip_add_context_allocation(struct hip_allocation allocation)
     map.context_list[map.context_count++] = allocation;
 }
 
-void hip_each_allocation(void (*each)(const struct hip_allocation *allocation))
+void hip_each_allocation(void (*visit)(const struct hip_allocation *allocation))
 {
     for (size_t i = 0; i < map.count; i++)
-        each(&map.list[i]);
+        visit(&map.list[i]);
     for (size_t i = 0; i < map.context_count; i++)
-        each(&map.context_list[i]);
+        visit(&map.context_list[i]);
 }
 
 void hip_remove_allocation(const struct hip_allocation *allocation)
@@ -173,6 +202,7 @@ void hip_remove_allocation(const struct hip_allocation *allocation)
     }
     size_t index = (size_t)(allocation - map.list);
     map.wanted_count -= allocation->is_wanted;
+    map.unmapped_count -= is_host_memory(allocation) && !allocation->mapped_number;
     map.count--;
     memmove(&map.list[index], &map.list[index + 1], (map.count - index) * sizeof *map.list);
 }
@@ -183,9 +213,9 @@ const struct hip_allocation *hip_last_allocation_of(int device)
         if (map.context_list[i].device == device)
             return &map.context_list[i];
     for (size_t i = map.count; i-- > 0;) {
-        const struct hip_allocation *each = &map.list[i];
-        if (each->device == device && hip_is_device_address(each->address))
-            return each;
+        const struct hip_allocation *entry = &map.list[i];
+        if (entry->device == device && hip_is_device_address(entry->address))
+            return entry;
     }
     return NULL;
 }

@@ -1,42 +1,30 @@
 /* Pinned memory, and the host memory that commands use. Addresses of pinned memory come from a
- * range of their own, one after the other. The map of allocations says of pinned and registered
- * memory whether a kernel may have its address (`is_wanted`) and whether kernels can use it
- * (`mapped_number`); what is wanted is mapped before the next launch. */
+ * range of their own, one after the other. The map of allocations knows which memory is wanted and
+ * which is mapped; hip_host_memory.h explains these words. */
 #include "hip_host_memory.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 
 #include "base/number.h"
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 #include "hip_managed_pages.h"
 #include "hip_registered.h"
 
+/* The next address of pinned memory, after all that was ever allocated; 0: none was. */
+static uint64_t next_pinned;
+
 /* ---- which memory kernels may have addresses of ---- */
-
-/* The pinned and registered memory that is not mapped, all of which lies in [low, high). */
-static struct {
-    uint64_t low, high;
-    size_t count;
-} watched;
-
-static void watch_range(uint64_t address, uint64_t size)
-{
-    if (watched.count == 0 || address < watched.low)
-        watched.low = address;
-    if (watched.count == 0 || address + size > watched.high)
-        watched.high = address + size;
-    watched.count++;
-}
 
 /* A number that only looks like an address costs copies and changes no result. */
 void hip_host_memory_scan(uint64_t to, const void *bytes, uint64_t size)
 {
     enum { WORDS = 512 }; /* compared together, for speed */
-    uint64_t skipped = -to % sizeof(uint64_t), span = watched.high - watched.low;
-    if (watched.count == 0 || size < skipped + sizeof(uint64_t))
+    struct hip_address_range range = hip_unmapped_range();
+    uint64_t skipped = -to % sizeof(uint64_t), range_size = range.high - range.low;
+    if (range_size == 0 || size < skipped + sizeof(uint64_t))
         return;
     const unsigned char *next = (const unsigned char *)bytes + skipped;
     const unsigned char *end = next + (size - skipped) / sizeof(uint64_t) * sizeof(uint64_t);
@@ -45,40 +33,42 @@ void hip_host_memory_scan(uint64_t to, const void *bytes, uint64_t size)
         size_t left = (size_t)(end - next) / sizeof words[0], count = min(left, WORDS);
         memcpy(words, next, count * sizeof words[0]);
         for (size_t i = 0; i < count; i++)
-            has_address |= words[i] - watched.low < span;
+            has_address |= words[i] - range.low < range_size;
         for (size_t i = 0; i < count && has_address; i++)
-            if (words[i] - watched.low < span)
+            if (words[i] - range.low < range_size)
                 hip_set_wanted(words[i]);
         next += count * sizeof words[0];
     }
 }
 
+static hipError_t map_pages(const struct hip_allocation *allocation)
+{
+    uint64_t start = allocation->address, size = allocation->size;
+    if (allocation->kind != HIP_PINNED_MEMORY)
+        return hip_registered_map(start, size);
+    bool is_coarse = allocation->flags & hipHostMallocNonCoherent;
+    hipError_t error = hip_managed_map(start, size);
+    return error == hipSuccess && is_coarse
+               ? hip_status(hip.api->advise(start, size, DRIVER_ADVICE_FINE, false))
+               : error;
+}
+
 /* Makes the memory usable by kernels, at its own address. */
 static hipError_t map_allocation(const struct hip_allocation *allocation)
 {
-    uint64_t start = allocation->address, size = allocation->size;
+    uint64_t start = allocation->address;
     uint32_t number = allocation->number;
     hipError_t error = hip_wait_all_devices();
-    allocation = hip_find_allocation(start); /* the wait has released the lock */
-    if (error != hipSuccess || !allocation || allocation->number != number
-        || allocation->mapped_number)
+    allocation = hip_find_allocation_again(start, number);
+    if (error != hipSuccess || !allocation || allocation->mapped_number)
         return error;
-    struct api_trace_call call = {.kind = API_TRACE_HOST_MAP,
-                                  .place = {number, API_TRACE_HOST, 0, NULL}};
-    size_t line = hip.is_recording ? hip_recorder.call(&call) : 0;
-    bool coarse =
-        allocation->kind == HIP_PINNED_MEMORY && allocation->flags & hipHostMallocNonCoherent;
-    error = allocation->kind == HIP_PINNED_MEMORY ? hip_managed_map(start, size)
-                                                  : hip_registered_map(start, size);
-    if (error == hipSuccess && coarse)
-        error = hip_status(hip.api->advise(start, size, DRIVER_ADVICE_FINE, false));
-    if (error == hipSuccess) {
-        hip_set_mapped(start);
-        watched.count--;
-        HIP_RECORD_STEP(find_line(line)->to.allocation = hip_find_allocation(start)->mapped_number);
-    } else {
-        HIP_RECORD_STEP(drop(line));
-    }
+    size_t line = hip_record_call((struct api_trace_call){
+        .kind = API_TRACE_HOST_MAP, .place = {number, API_TRACE_HOST, 0, NULL}});
+    error = map_pages(allocation);
+    if (error == hipSuccess)
+        hip_record_mapped_number(line, hip_set_mapped(start));
+    else
+        hip_record_drop(line);
     return error;
 }
 
@@ -99,9 +89,11 @@ static void add_host_memory(enum hip_allocation_kind kind, uint64_t address, uin
                                                .kind = kind,
                                                .device = hip_current_device(),
                                                .flags = flags});
-    watch_range(address, size);
-    HIP_RECORD(.kind = call, .place = {hip_allocation_number(address), API_TRACE_HOST, 0, NULL},
-               .size = size, .flags = flags);
+    hip_record_call(
+        (struct api_trace_call){.kind = call,
+                                .place = {hip_allocation_number(address), API_TRACE_HOST, 0, NULL},
+                                .size = size,
+                                .flags = flags});
 }
 
 /* ---- pinned memory ---- */
@@ -125,19 +117,16 @@ hipError_t hip_release_pinned(const struct hip_allocation *allocation)
 {
     uint64_t start = allocation->address;
     uint32_t number = allocation->number;
-    HIP_RECORD_STEP(host_free(start, allocation->device));
+    hip_record_host_free(start, allocation->device);
     /* Copies, and kernels on all devices if they use it, may still be under way. */
     hipError_t error =
         allocation->mapped_number ? hip_wait_all_devices() : hip_wait_device(allocation->device);
-    allocation = hip_find_allocation(start);
-    if (!allocation || allocation->number != number)
-        return hipErrorInvalidValue; /* another thread has freed it meanwhile */
-    HIP_RECORD_STEP(host_freed(start));
+    allocation = hip_find_allocation_again(start, number);
+    if (!allocation)
+        return hipErrorInvalidValue;
+    hip_record_host_free_end(start);
     if (allocation->mapped_number && hip.device_error == hipSuccess)
         hip_managed_unmap(start);
-    allocation = hip_find_allocation(start);
-    if (!allocation->mapped_number)
-        watched.count--;
     uint64_t pages = whole_pages(allocation->size);
     hip_remove_allocation(allocation);
     close_pages(start, pages);
@@ -145,11 +134,10 @@ hipError_t hip_release_pinned(const struct hip_allocation *allocation)
 }
 
 /* Zeroed memory that host code may use; 0: there is none. */
-static uint64_t take_pages(uint64_t pages)
+static uint64_t open_pages(uint64_t pages)
 {
-    static uint64_t next; /* after all that were taken before */
     uint64_t end = hip.pinned_base + hip.pinned_size;
-    uint64_t start = next > 0 ? next : hip.pinned_base;
+    uint64_t start = next_pinned > 0 ? next_pinned : hip.pinned_base;
     if (pages > end - start)
         start = hip_find_pinned_gap(pages);
     void *address = (void *)(uintptr_t)start;
@@ -158,7 +146,7 @@ static uint64_t take_pages(uint64_t pages)
                 0)
                != address)
         return 0;
-    next = max(start + pages, next);
+    next_pinned = max(start + pages, next_pinned);
     return start;
 }
 
@@ -169,7 +157,7 @@ static hipError_t host_allocate(void **pointer, size_t size, unsigned flags)
     *pointer = NULL;
     if (size == 0)
         return hipSuccess;
-    uint64_t address = size > hip.pinned_size ? 0 : take_pages(whole_pages(size));
+    uint64_t address = size > hip.pinned_size ? 0 : open_pages(whole_pages(size));
     if (!address)
         return hipErrorOutOfMemory;
     add_host_memory(HIP_PINNED_MEMORY, address, size, flags, API_TRACE_HOST_MALLOC);
@@ -211,11 +199,9 @@ HIP_DEFINE(hipHostRegister, (pointer, size, flags), void *pointer, size_t size, 
         return hipErrorInvalidValue;
     if (hip_find_overlap(address, size))
         return hipErrorHostMemoryAlreadyRegistered;
-    if (!hip_is_accessible(address, size, false, &end)) {
-        hip_complain("of %zu bytes at %p only %llu can be read", size, pointer,
-                     (unsigned long long)(end > address ? end - address : 0));
-        return hipErrorInvalidValue;
-    }
+    if (!hip_is_accessible(address, size, false, &end))
+        return hip_fail(hipErrorInvalidValue, "of %zu bytes at %p only %llu can be read", size,
+                        pointer, (unsigned long long)(end > address ? end - address : 0));
     add_host_memory(HIP_REGISTERED_MEMORY, address, size, flags, API_TRACE_HOST_REGISTER);
     return hipSuccess;
 }
@@ -233,15 +219,14 @@ HIP_DEFINE_ALWAYS(hipHostUnregister, (pointer), void *pointer)
         error = hip_wait_all_devices();
         hip_registered_fetch();
     }
-    allocation = hip_find_allocation(start);
-    if (!allocation || allocation->number != number)
-        return hipErrorHostMemoryNotRegistered; /* another thread was faster */
-    HIP_RECORD(.kind = API_TRACE_HOST_UNREGISTER, .place = {number, API_TRACE_HOST, 0, NULL});
+    allocation = hip_find_allocation_again(start, number);
+    if (!allocation)
+        return hipErrorHostMemoryNotRegistered;
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_HOST_UNREGISTER,
+                                            .place = {number, API_TRACE_HOST, 0, NULL}});
     if (allocation->mapped_number && hip.device_error == hipSuccess)
         hip_registered_unmap(start);
-    else if (!allocation->mapped_number)
-        watched.count--;
-    hip_remove_allocation(hip_find_allocation(start));
+    hip_remove_allocation(allocation);
     return error;
 }
 
@@ -290,13 +275,13 @@ static hipError_t prepare_side(uint32_t queue, const struct hip_use *use)
 hipError_t hip_host_memory_prepare(uint32_t queue, struct hip_use *uses, size_t count, bool waits)
 {
     hipError_t error = hipSuccess;
-    bool by_device = false; /* a device executes the command */
+    bool is_on_device = false; /* a device executes the command */
     for (size_t i = 0; i < count && error == hipSuccess; i++) {
         uses[i].memory = uses[i].location.address;
-        by_device |= hip_location_on_device(&uses[i].location);
+        is_on_device |= hip_location_on_device(&uses[i].location);
         error = prepare_side(queue, &uses[i]);
     }
-    if (!by_device)
+    if (!is_on_device)
         return error;
     for (size_t i = 0; i < count && error == hipSuccess; i++)
         if (uses[i].location.is_managed && !hip_location_on_device(&uses[i].location))
@@ -326,18 +311,19 @@ void hip_host_memory_note_queued(uint64_t ticket, const struct hip_use *target)
         hip_managed_note_write(ticket);
 }
 
-static _Thread_local bool waited;
+/* The thread knows of a command that is done, and has not fetched since. */
+static _Thread_local bool has_waited;
 
 void hip_host_memory_note_wait(void)
 {
-    waited = true;
+    has_waited = true;
 }
 
 hipError_t hip_host_memory_fetch(void)
 {
-    bool looks = waited && hip_registered_is_stale() && hip.device_error == hipSuccess;
-    waited = false;
-    if (!looks)
+    bool must_fetch = has_waited && hip_registered_is_stale() && hip.device_error == hipSuccess;
+    has_waited = false;
+    if (!must_fetch)
         return hipSuccess;
     const char *before = hip_set_step("registered memory");
     hipError_t error = hip_registered_fetch();

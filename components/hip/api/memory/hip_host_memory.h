@@ -3,10 +3,19 @@
  * library say which commands are about to use which memory; this module moves the contents to where
  * they are needed.
  *
- * Managed memory moves between host and device in blocks. Pinned memory does so, too, as soon as a
- * kernel may have its address (both: hip_managed_pages.h). Registered memory gets a copy on the
- * device instead (hip_registered.h). A kernel may have an address that hipHostGetDevicePointer()
- * returned, or that went to the device as a word of an argument or of copied bytes.
+ * Words of this module and of the two below it:
+ *
+ *   mapped    pinned or registered memory that kernels can use. From then on it has a second number
+ *             (`mapped_number`), which names it as device memory in a recording.
+ *   wanted    memory that is not mapped and whose address a kernel may have. It is mapped before
+ * the next launch. A kernel may have an address that hipHostGetDevicePointer() returned, or that
+ * went to the device as a word of an argument or of copied bytes. managed   memory whose contents
+ * move between host and device in blocks (hip_managed_pages.h): what hipMallocManaged() returned,
+ * and pinned memory that is mapped mirrored  registered memory that is mapped: the device has a
+ * copy of it (hip_registered.h) stale     mirrored memory of which kernels may have changed bytes
+ * since the host last got them prepare   to move contents to where a command needs them, before it
+ * is enqueued send      to copy contents to the device fetch     to copy contents to the host bring
+ * to let the host use a block, which is fetched if the device has it
  *
  * All functions are called with `hip.lock` held unless stated. They write a message for each error.
  */
@@ -37,7 +46,7 @@ hipError_t hip_host_memory_fetch(void);
 bool hip_is_managed(uint64_t address);
 /* A fault at `address`, without the lock, in the thread that touched it. True: the access will now
  * succeed. */
-bool hip_host_memory_fault(uint64_t address, bool write);
+bool hip_host_memory_fault(uint64_t address, bool is_write);
 
 /* New managed memory on the current device or another: zero, at the host. The image of a module is
  * managed where it has managed variables, and is no call of the program. */

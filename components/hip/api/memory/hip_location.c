@@ -47,79 +47,83 @@ static hipError_t check_device_side(const struct hip_location *location, uint64_
 {
     void *pointer = (void *)(uintptr_t)location->address;
     const struct hip_allocation *allocation = &location->allocation;
-    if (!hip_location_on_device(location)) {
-        hip_complain("%p is a host pointer where a device pointer is needed", pointer);
-    } else if (location->kind == HIP_LOCATION_UNALLOCATED) {
-        hip_complain("%p is not, or no longer, allocated", pointer);
+    if (!hip_location_on_device(location))
+        return hip_fail(hipErrorInvalidValue,
+                        "%p is a host pointer where a device pointer is needed", pointer);
+    if (location->kind == HIP_LOCATION_UNALLOCATED) {
+        hip_say_call("%p is not, or no longer, allocated", pointer);
         hip_report_address(location->address, false);
-    } else if (size > hip_location_left(location)) {
-        hip_complain("%" PRIu64 " bytes at %p leave the allocation of %" PRIu64
-                     " bytes at %p, of which %" PRIu64 " are left there",
-                     size, pointer, allocation->size, (void *)(uintptr_t)allocation->address,
-                     hip_location_left(location));
-    } else {
-        return hipSuccess;
+        return hipErrorInvalidValue;
     }
-    return hipErrorInvalidValue;
+    if (size > hip_location_left(location))
+        return hip_fail(hipErrorInvalidValue,
+                        "%" PRIu64 " bytes at %p leave the allocation of %" PRIu64
+                        " bytes at %p, of which %" PRIu64 " are left there",
+                        size, pointer, allocation->size, (void *)(uintptr_t)allocation->address,
+                        hip_location_left(location));
+    return hipSuccess;
 }
 
 /* Memory that HIP does not know, or that the program has registered and may have freed since. */
-static hipError_t check_plain(const struct hip_location *location, uint64_t size, bool written)
+static hipError_t check_plain(const struct hip_location *location, uint64_t size, bool is_written)
 {
     void *pointer = (void *)(uintptr_t)location->address;
     uint64_t end = location->address;
-    if (hip.state == HIP_OPEN && hip.api->is_hidden(pointer)) {
-        hip_complain("the host address %p is memory of the simulator itself, not of the program",
-                     pointer);
-        return hipErrorInvalidValue;
-    }
-    if (hip_is_accessible(location->address, size, written, &end))
+    if (hip.state == HIP_OPEN && hip.api->is_hidden(pointer))
+        return hip_fail(hipErrorInvalidValue,
+                        "the host address %p is memory of the simulator itself, not of the program",
+                        pointer);
+    if (hip_is_accessible(location->address, size, is_written, &end))
         return hipSuccess;
-    if (location->address < NULL_BYTES) {
-        hip_complain("the %s %p is a null pointer", written ? "destination" : "source", pointer);
-    } else if (end <= location->address) {
-        hip_complain("nothing that can be %s is at the host address %p",
-                     written ? "written" : "read", pointer);
-    } else {
-        hip_complain("of %" PRIu64 " bytes at the host address %p only %" PRIu64 " can be %s", size,
-                     pointer, end - location->address, written ? "written" : "read");
-    }
-    return hipErrorInvalidValue;
+    if (location->address < NULL_BYTES)
+        return hip_fail(hipErrorInvalidValue, "the %s %p is a null pointer",
+                        is_written ? "destination" : "source", pointer);
+    if (end <= location->address)
+        return hip_fail(hipErrorInvalidValue, "nothing that can be %s is at the host address %p",
+                        is_written ? "written" : "read", pointer);
+    return hip_fail(hipErrorInvalidValue,
+                    "of %" PRIu64 " bytes at the host address %p only %" PRIu64 " can be %s", size,
+                    pointer, end - location->address, is_written ? "written" : "read");
 }
 
-static hipError_t check_host_side(const struct hip_location *location, uint64_t size, bool written)
+static hipError_t check_host_side(const struct hip_location *location, uint64_t size,
+                                  bool is_written)
 {
     void *pointer = (void *)(uintptr_t)location->address;
-    if (location->address == 0) {
-        hip_complain("the %s is a null pointer where a host pointer is needed",
-                     written ? "destination" : "source");
-    } else if (size > UINT64_MAX - location->address) {
-        hip_complain("%p is not a host pointer to %" PRIu64 " bytes", pointer, size);
-    } else if (hip_location_on_device(location)) {
-        hip_complain("%p is a device pointer where a host pointer is needed", pointer);
-    } else if (location->kind == HIP_LOCATION_PINNED && size > hip_location_left(location)) {
-        hip_complain("%" PRIu64 " bytes at %p leave the pinned allocation of %" PRIu64 " bytes",
-                     size, pointer, location->allocation.size);
-    } else if (hip_is_pinned_address(location->address) && location->allocation.number == 0) {
-        hip_complain("%p is pinned memory that is not, or no longer, allocated", pointer);
+    bool is_pinned = location->kind == HIP_LOCATION_PINNED;
+    if (location->address == 0)
+        return hip_fail(hipErrorInvalidValue,
+                        "the %s is a null pointer where a host pointer is needed",
+                        is_written ? "destination" : "source");
+    if (size > UINT64_MAX - location->address)
+        return hip_fail(hipErrorInvalidValue, "%p is not a host pointer to %" PRIu64 " bytes",
+                        pointer, size);
+    if (hip_location_on_device(location))
+        return hip_fail(hipErrorInvalidValue,
+                        "%p is a device pointer where a host pointer is needed", pointer);
+    if (is_pinned && size > hip_location_left(location))
+        return hip_fail(hipErrorInvalidValue,
+                        "%" PRIu64 " bytes at %p leave the pinned allocation of %" PRIu64 " bytes",
+                        size, pointer, location->allocation.size);
+    if (hip_is_pinned_address(location->address) && location->allocation.number == 0) {
+        hip_say_call("%p is pinned memory that is not, or no longer, allocated", pointer);
         hip_report_address(location->address, false);
-    } else {
-        return location->kind == HIP_LOCATION_PINNED ? hipSuccess
-                                                     : check_plain(location, size, written);
+        return hipErrorInvalidValue;
     }
-    return hipErrorInvalidValue;
+    return is_pinned ? hipSuccess : check_plain(location, size, is_written);
 }
 
-/* An address that both sides use is good for either, whatever the direction says. */
-static hipError_t check_side(const struct hip_location *location, uint64_t size, bool device,
-                             bool written)
+/* An address that both sides use may be either, whatever the direction says. */
+static hipError_t check_side(const struct hip_location *location, uint64_t size,
+                             bool is_device_side, bool is_written)
 {
-    bool to_device = device;
+    bool to_device = is_device_side;
     if (location->kind == HIP_LOCATION_MANAGED)
         to_device = true;
     else if (location->kind == HIP_LOCATION_PINNED || location->allocation.mapped_number > 0)
         to_device = false;
-    return to_device ? check_device_side(location, size) : check_host_side(location, size, written);
+    return to_device ? check_device_side(location, size)
+                     : check_host_side(location, size, is_written);
 }
 
 hipError_t hip_location_check_copy(const struct hip_location *to, uint64_t to_size,

@@ -1,7 +1,7 @@
 /* Device memory: hipMalloc and hipFree, in all their forms. */
 #include "base/number.h"
 #include "components/hip/api/hip_findings.h"
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 
 #include "hip_host_memory.h"
 
@@ -10,12 +10,12 @@ enum { DEVICE_MALLOC_UNCACHED = 3 /* hipDeviceMallocUncached of later versions *
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
                                enum hip_allocation_kind kind, uint64_t *address)
 {
-    bool open = kind == HIP_MANAGED_MEMORY; /* to all devices, and perhaps larger than one */
-    if (size > hip.devices[device].info.memory_bytes && (!open || size > (uint64_t)1 << 46))
+    bool is_unified = kind == HIP_MANAGED_MEMORY; /* to all devices, and perhaps larger than one */
+    if (size > hip.devices[device].info.memory_bytes && (!is_unified || size > (uint64_t)1 << 46))
         return hipErrorOutOfMemory; /* more than there is, also sizes that would wrap around */
     uint32_t number = hip.devices[device].number;
-    enum driver_status status = open ? hip.api->allocate_unified(number, size, align, address)
-                                     : hip.api->allocate(number, size, align, address);
+    enum driver_status status = is_unified ? hip.api->allocate_unified(number, size, align, address)
+                                           : hip.api->allocate(number, size, align, address);
     uint64_t available = 0, total;
     if (status == DRIVER_OUT_OF_MEMORY
         && (hip.api->memory_info(number, &available, &total) != DRIVER_OK || available < size))
@@ -80,8 +80,10 @@ static hipError_t allocate_memory(void **pointer, size_t size, unsigned flags)
             hip_release_device(address);
     }
     if (error == hipSuccess) {
-        HIP_RECORD(.kind = API_TRACE_MALLOC, .to.allocation = hip_allocation_number(address),
-                   .size = size, .flags = flags);
+        hip_record_call((struct api_trace_call){.kind = API_TRACE_MALLOC,
+                                                .to.allocation = hip_allocation_number(address),
+                                                .size = size,
+                                                .flags = flags});
         *pointer = (void *)(uintptr_t)address;
     }
     return error;
@@ -96,14 +98,14 @@ hipError_t hip_allocate_for_program(void **pointer, size_t size)
 static hipError_t check_release(const struct hip_location *location)
 {
     void *pointer = (void *)(uintptr_t)location->address;
-    bool inside = location->allocation.number > 0;
-    if (!inside || location->allocation.address != location->address) {
-        hip_complain("%p is %s", pointer,
-                     inside ? "inside of an allocation, not its start"
+    bool is_inside = location->allocation.number > 0;
+    if (!is_inside || location->allocation.address != location->address) {
+        hip_say_call("%p is %s", pointer,
+                     is_inside ? "inside of an allocation, not its start"
                      : hip_location_on_device(location)
                          ? "device memory that is not, or no longer, allocated"
                          : "host memory that HIP has not allocated");
-        if (inside)
+        if (is_inside)
             hip_report_inside(location->address, &location->allocation);
         else
             hip_report_address(location->address, true);
@@ -125,7 +127,8 @@ static hipError_t release_memory(void *pointer)
         return error;
     if (location.kind == HIP_LOCATION_PINNED)
         return hip_release_pinned(&location.allocation);
-    HIP_RECORD(.kind = API_TRACE_FREE, .to.allocation = location.allocation.number);
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_FREE,
+                                            .to.allocation = location.allocation.number});
     return hip_release_device(location.address);
 }
 

@@ -1,6 +1,6 @@
 /* Managed memory as programs ask for it: allocation, prefetches and advice. Its contents move in
  * hip_managed_pages.c. */
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 #include "hip_host_memory.h"
@@ -26,7 +26,7 @@ static hipError_t check_managed(const void *pointer, size_t size)
 static hipError_t prefetch_to_host(const void *pointer, size_t size)
 {
     if (hip.devices[0].info.pages_move)
-        hip_recorder.refuse("it prefetches managed memory to the host, which no trace says");
+        hip_record_give_up("it prefetches managed memory to the host, which no trace says");
     return hip_status(hip.api->prefetch(DRIVER_HOST_DEVICE, (uintptr_t)pointer, size));
 }
 
@@ -50,13 +50,13 @@ HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *poi
     error = hip_managed_prepare_use(queue, (uintptr_t)pointer, size, false);
     if (error == hipSuccess)
         error = hip_status(hip.api->prefetch(hip.devices[device].number, (uintptr_t)pointer, size));
-    struct api_trace_call call = {.kind = API_TRACE_PREFETCH,
-                                  .is_async = true,
-                                  .size = size,
-                                  .device = (uint32_t)device,
-                                  .stream = hip_stream_number(stream)};
     if (error == hipSuccess)
-        HIP_RECORD_STEP(call_to(&call, (uintptr_t)pointer));
+        hip_record_call_to((uintptr_t)pointer,
+                           (struct api_trace_call){.kind = API_TRACE_PREFETCH,
+                                                   .is_async = true,
+                                                   .size = size,
+                                                   .device = (uint32_t)device,
+                                                   .stream = hip_stream_number(stream)});
     return error;
 }
 
@@ -65,40 +65,40 @@ HIP_DEFINE(hipMemAdvise, (pointer, size, advice, device), const void *pointer, s
            hipMemoryAdvise advice, int device)
 {
     hipError_t error = check_managed(pointer, size);
-    enum driver_advice which = DRIVER_ADVICE_REMOTE;
-    bool on = false;
+    enum driver_advice kind = DRIVER_ADVICE_REMOTE;
+    bool is_on = false;
     if (error != hipSuccess)
         return error;
     switch (advice) {
     case hipMemAdviseSetReadMostly:
     case hipMemAdviseUnsetReadMostly:
-        which = DRIVER_ADVICE_READ_MOSTLY;
-        on = advice == hipMemAdviseSetReadMostly;
+        kind = DRIVER_ADVICE_READ_MOSTLY;
+        is_on = advice == hipMemAdviseSetReadMostly;
         break;
     case hipMemAdviseSetPreferredLocation:
     case hipMemAdviseUnsetPreferredLocation:
-        on = advice == hipMemAdviseSetPreferredLocation && device == hipCpuDeviceId;
+        is_on = advice == hipMemAdviseSetPreferredLocation && device == hipCpuDeviceId;
         break;
     case hipMemAdviseSetAccessedBy:
     case hipMemAdviseUnsetAccessedBy:
         if (device == hipCpuDeviceId)
             return hipSuccess; /* the host may access everything */
-        on = advice == hipMemAdviseSetAccessedBy;
+        is_on = advice == hipMemAdviseSetAccessedBy;
         break;
     case hipMemAdviseSetCoarseGrain:
     case hipMemAdviseUnsetCoarseGrain:
-        which = DRIVER_ADVICE_FINE;
-        on = advice == hipMemAdviseUnsetCoarseGrain;
+        kind = DRIVER_ADVICE_FINE;
+        is_on = advice == hipMemAdviseUnsetCoarseGrain;
         break;
     default:
         return hipSuccess;
     }
     if (device != hipCpuDeviceId && !hip_is_device(device))
         return hipErrorInvalidDevice;
-    if (which == DRIVER_ADVICE_FINE || hip.devices[0].info.pages_move)
-        hip_recorder.refuse("it advises where managed memory lies, or how coherent it is, which no "
-                            "trace says");
-    return hip_status(hip.api->advise((uintptr_t)pointer, size, which, on));
+    if (kind == DRIVER_ADVICE_FINE || hip.devices[0].info.pages_move)
+        hip_record_give_up("it advises where managed memory lies, or how coherent it is, which no "
+                           "trace says");
+    return hip_status(hip.api->advise((uintptr_t)pointer, size, kind, is_on));
 }
 
 HIP_DEFINE(hipStreamAttachMemAsync, (stream, pointer, size, flags), hipStream_t stream,

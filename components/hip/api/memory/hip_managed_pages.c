@@ -16,13 +16,13 @@
 
 #include "base/grow.h"
 #include "base/number.h"
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 enum {
     HOST_PAGE = 4096,
-    BLOCK =
-        65536, /* bytes; a compromise between the number of faults and bytes copied needlessly */
+    /* bytes; a compromise between the number of faults and bytes copied needlessly */
+    BLOCK = 65536,
     FETCH_BLOCKS = 32 /* most that one fault fetches */
 };
 
@@ -97,21 +97,21 @@ static bool put_pages(struct managed *m, uint64_t first, uint64_t count, enum lo
 
 /* ---- to the device ---- */
 
-/* Sends blocks [first, end) before the device reads or, with `written`, changes them. The pages are
- * closed before the command is enqueued, which reads `library_view`. */
-static hipError_t send_blocks(struct managed *m, uint64_t first, uint64_t end, bool written)
+/* Sends blocks [first, end) before the device reads or, with `is_written`, changes them. The pages
+ * are closed before the command is enqueued, which reads `library_view`. */
+static hipError_t send_blocks(struct managed *m, uint64_t first, uint64_t end, bool is_written)
 {
     for (uint64_t block = first, next; block < end; block = next) {
-        enum location location = m->locations[block], after = written ? AT_DEVICE : AT_BOTH;
+        enum location location = m->locations[block], after = is_written ? AT_DEVICE : AT_BOTH;
         for (next = block + 1; next < end && m->locations[next] == location;)
             next++;
-        if (location == AT_DEVICE || (location != AT_HOST && !written))
+        if (location == AT_DEVICE || (location != AT_HOST && !is_written))
             continue;
         if (!put_pages(m, block, next - block, after))
             return hipErrorOperatingSystem;
         if (location == AT_HOST) {
             uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
-            HIP_RECORD_STEP(host_write(m->address + start, m->library_view + start, size));
+            hip_record_host_write(m->address + start, m->library_view + start, size);
             hip_host_memory_scan(m->address + start, m->library_view + start, size);
             enum driver_status status =
                 hip.api->write_shared(hip.devices[m->device].queue, m->address + start,
@@ -171,14 +171,14 @@ hipError_t hip_managed_prepare_launch(uint32_t queue)
     return wait_for_sent(queue);
 }
 
-hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t size, bool written)
+hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t size, bool is_written)
 {
     struct managed *m = find_managed(address);
     if (!m || size == 0)
         return hipSuccess;
     uint64_t offset = address - m->address;
     hipError_t error =
-        m->is_open ? send_blocks(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written)
+        m->is_open ? send_blocks(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, is_written)
                    : hipSuccess;
     return error == hipSuccess ? wait_for_sent(queue) : error;
 }
@@ -186,10 +186,10 @@ hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t si
 /* ---- to the host ---- */
 
 /* This thread has fetched blocks, which are recorded. Another thread may have been faster. */
-static _Thread_local bool fetched;
+static _Thread_local bool has_fetched;
 
 /* Fetches blocks from `block` on. The work that may change them is done. */
-static bool fetch_block(struct managed *m, uint64_t block, bool write)
+static bool fetch_block(struct managed *m, uint64_t block, bool is_write)
 {
     uint64_t count = 1, ticket = 0, start = block * BLOCK;
     if (block == m->next && m->streak > 0)
@@ -197,17 +197,17 @@ static bool fetch_block(struct managed *m, uint64_t block, bool write)
     uint64_t end = block;
     while (end < m->blocks && end < block + count && m->locations[end] == AT_DEVICE)
         end++;
-    fetched = true;
+    has_fetched = true;
     m->next = end;
     m->streak = end - block;
     enum driver_status status =
         hip.api->read_shared(hip.devices[m->device].queue, m->library_view + start,
                              m->address + start, block_end(m, end - 1) - start, &ticket);
     return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status) == hipSuccess
-           && put_pages(m, block, end - block, write ? AT_HOST : AT_BOTH);
+           && put_pages(m, block, end - block, is_write ? AT_HOST : AT_BOTH);
 }
 
-static bool bring_block(uint64_t host, bool write)
+static bool bring_block(uint64_t host, bool is_write)
 {
     struct managed *m = find_managed(host);
     if (m && m->locations[(host - m->address) / BLOCK] == AT_DEVICE) {
@@ -220,9 +220,9 @@ static bool bring_block(uint64_t host, bool write)
     uint64_t block = (host - m->address) / BLOCK;
     switch ((enum location)m->locations[block]) {
     case AT_DEVICE:
-        return fetch_block(m, block, write);
+        return fetch_block(m, block, is_write);
     case AT_BOTH:
-        return !write || put_pages(m, block, 1, AT_HOST);
+        return !is_write || put_pages(m, block, 1, AT_HOST);
     case UNUSED:
         return put_pages(m, block, 1, AT_HOST);
     default:
@@ -230,50 +230,50 @@ static bool bring_block(uint64_t host, bool write)
     }
 }
 
-/* Lets the host read or, with `write`, write the block at `host`. Prints why and returns false when
- * it cannot. */
-static bool bring_page(uint64_t host, bool write)
+/* Lets the host read or, with `is_write`, write the block at `host`. Prints why and returns false
+ * when it cannot. */
+static bool bring_page(uint64_t host, bool is_write)
 {
     const char *before = hip_set_step("host access to managed memory");
-    bool open = bring_block(host, write);
+    bool is_open = bring_block(host, is_write);
     hip_set_step(before);
-    return open;
+    return is_open;
 }
 
 /* Notes the access, which a player of the trace repeats, and what the host finds. */
-static bool bring_recorded(uint64_t host, bool write)
+static bool bring_recorded(uint64_t host, bool is_write)
 {
     const struct managed *m = find_managed(host);
     if (!m)
         return false;
-    HIP_RECORD_STEP(host_access(host, write));
-    fetched = false;
-    bool open = bring_page(host, write);
+    hip_record_host_access(host, is_write);
+    has_fetched = false;
+    bool is_open = bring_page(host, is_write);
     m = find_managed(host);
-    if (open && fetched && m) {
+    if (is_open && has_fetched && m) {
         uint64_t start = (m->next - m->streak) * BLOCK;
-        HIP_RECORD_STEP(host_fetched(m->address + start, m->library_view + start,
-                                     block_end(m, m->next - 1) - start));
+        hip_record_host_access_end(m->address + start, m->library_view + start,
+                                   block_end(m, m->next - 1) - start);
     }
-    return open;
+    return is_open;
 }
 
-bool hip_host_memory_fault(uint64_t address, bool write)
+bool hip_host_memory_fault(uint64_t address, bool is_write)
 {
     if (__atomic_load_n(&managed_pages.count, __ATOMIC_RELAXED) == 0)
         return false;
     int error_number = errno;
-    bool mine = hip_is_inside(); /* the library itself reads a program's argument */
-    if (!mine)
+    bool was_inside = hip_is_inside(); /* the library itself reads a program's argument */
+    if (!was_inside)
         hip_lock();
-    bool open = hip.is_recording ? bring_recorded(address, write) : bring_page(address, write);
-    if (!mine) {
+    bool is_open = bring_recorded(address, is_write);
+    if (!was_inside) {
         hip_host_memory_fetch();
-        hip_recorder.leave();
+        hip_record_end_call();
         hip_unlock();
     }
     errno = error_number;
-    return open;
+    return is_open;
 }
 
 /* ---- allocation ---- */
@@ -318,17 +318,6 @@ static struct managed *add_to_map(const struct managed *m)
     return added;
 }
 
-/* More than the device has, whatever else is allocated. */
-static void complain_of_size(int device, uint64_t size)
-{
-    uint64_t most = hip.devices[device].info.memory_bytes;
-    if (size > most)
-        hip_complain("%" PRIu64 " bytes of managed memory are more than the %" PRIu64
-                     " of device %d, or than the host's memory where the platform has such "
-                     "(docs/guide/oversubscription.md)",
-                     size, most, device);
-}
-
 hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *address)
 {
     if (size > SIZE_MAX - HOST_PAGE)
@@ -336,8 +325,13 @@ hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *addre
     struct managed m = {.size = round_up(size, HOST_PAGE), .device = device, .is_open = true};
     hipError_t error =
         hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MANAGED_MEMORY, &m.address);
-    if (error == hipErrorOutOfMemory)
-        complain_of_size(m.device, m.size);
+    uint64_t memory_bytes = hip.devices[device].info.memory_bytes;
+    if (error == hipErrorOutOfMemory && m.size > memory_bytes)
+        return hip_fail(error,
+                        "%" PRIu64 " bytes of managed memory are more than the %" PRIu64
+                        " of device %d, or than the host's memory where the platform has such "
+                        "(docs/guide/oversubscription.md)",
+                        m.size, memory_bytes, device);
     if (error != hipSuccess)
         return error;
     if (!map_pages(&m)) {
@@ -355,8 +349,10 @@ hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address
         return hipErrorInvalidValue;
     hipError_t error = hip_allocate_managed_image(hip_current_device(), size, address);
     if (error == hipSuccess)
-        HIP_RECORD(.kind = API_TRACE_MALLOC_MANAGED,
-                   .to.allocation = hip_allocation_number(*address), .size = size, .flags = flags);
+        hip_record_call((struct api_trace_call){.kind = API_TRACE_MALLOC_MANAGED,
+                                                .to.allocation = hip_allocation_number(*address),
+                                                .size = size,
+                                                .flags = flags});
     return error;
 }
 
@@ -387,7 +383,7 @@ void hip_release_managed(uint64_t address)
 /* ---- mapped memory ---- */
 
 /* Moves the contents to the new pages. The caller has waited for commands that use the old ones. */
-static hipError_t take_over(struct managed *m, uint64_t size)
+static hipError_t move_contents(struct managed *m, uint64_t size)
 {
     char *copy = hip_allocate(size);
     memcpy(copy, (const void *)(uintptr_t)m->address, size);
@@ -412,7 +408,7 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size)
         hip.api->allocate_at(hip.devices[m.device].number, start, m.size, DRIVER_PLACE_MANAGED);
     hipError_t error = hip_status_of(status, "mapping pinned memory");
     if (error == hipSuccess) {
-        error = take_over(&m, size);
+        error = move_contents(&m, size);
         if (error != hipSuccess)
             hip.api->release(start);
     }
@@ -420,7 +416,7 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size)
 }
 
 /* Notes before bring_page() what comes to the host, and what the host has stored there. */
-static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
+static void record_pinned(uint64_t host, uint64_t size, bool is_written, bool waits)
 {
     const struct managed *m = find_managed(host);
     uint64_t first = m ? (host - m->address) / BLOCK : 0;
@@ -428,13 +424,13 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
     for (uint64_t block = first; m && block < end; block++) {
         uint64_t start = block * BLOCK;
         bool moves =
-            m->locations[block] == AT_DEVICE || (m->locations[block] == AT_BOTH && written);
+            m->locations[block] == AT_DEVICE || (m->locations[block] == AT_BOTH && is_written);
         if (waits && moves) {
-            bring_recorded(m->address + start, written);
+            bring_recorded(m->address + start, is_written);
             m = find_managed(host); /* the wait has released the lock */
         } else if (!waits && m->locations[block] == AT_HOST) {
-            HIP_RECORD_STEP(host_write(m->address + start, m->library_view + start,
-                                       block_end(m, block) - start));
+            hip_record_host_write(m->address + start, m->library_view + start,
+                                  block_end(m, block) - start);
         }
     }
 }
@@ -442,7 +438,7 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
 hipError_t hip_managed_prepare_host_use(struct hip_use *use, bool waits)
 {
     uint64_t host = use->location.address;
-    if (hip.is_recording)
+    if (hip_is_recording())
         record_pinned(host, use->size, use->is_written, waits);
     const struct managed *m = find_managed(host);
     if (!m)

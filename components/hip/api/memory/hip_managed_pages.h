@@ -21,9 +21,10 @@ bool hip_managed_holds(uint64_t address, uint64_t size);
 
 /* Before a kernel, or before a copy or fill of a range: enqueues the transfers of pages that the
  * command needs from the host, and makes its `queue` wait for them. Pages that the command may
- * change (`written`) are closed to the host. */
+ * change (`is_written`) are closed to the host. */
 hipError_t hip_managed_prepare_launch(uint32_t queue);
-hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t size, bool written);
+hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t size,
+                                   bool is_written);
 /* A command is going to use mapped memory at the host: brings the contents there and sets
  * `use->memory`. */
 hipError_t hip_managed_prepare_host_use(struct hip_use *use, bool waits);

@@ -124,10 +124,8 @@ HIP_DEFINE_ALWAYS(hipMemPoolCreate, (handle, properties), hipMemPool_t *handle,
         return hipErrorInvalidValue;
     if (!hip_is_device(properties->location.id))
         return hipErrorInvalidDevice;
-    if (properties->handleTypes != hipMemHandleTypeNone) {
-        hip_complain("pools are not shared with other processes");
-        return hipErrorNotSupported;
-    }
+    if (properties->handleTypes != hipMemHandleTypeNone)
+        return hip_fail(hipErrorNotSupported, "pools are not shared with other processes");
     *handle = create_pool(properties->location.id, false)->handle;
     return hipSuccess;
 }

@@ -42,13 +42,13 @@ HIP_DEFINE_ALWAYS(hipPointerGetAttributes, (attributes, pointer), hipPointerAttr
     struct hip_location location = hip_location_of((uintptr_t)pointer);
     if (!attributes || location.allocation.number == 0)
         return hipErrorInvalidValue;
-    bool on_device = hip_location_on_device(&location);
-    bool on_host = location.kind == HIP_LOCATION_MANAGED || !on_device;
+    bool is_on_device = hip_location_on_device(&location);
+    bool is_on_host = location.kind == HIP_LOCATION_MANAGED || !is_on_device;
     *attributes = (hipPointerAttribute_t){
-        .memoryType = on_device ? hipMemoryTypeDevice : hipMemoryTypeHost,
+        .memoryType = is_on_device ? hipMemoryTypeDevice : hipMemoryTypeHost,
         .device = location.allocation.device,
         .devicePointer = (void *)(uintptr_t)location.address,
-        .hostPointer = (void *)(uintptr_t)(on_host ? location.address : 0),
+        .hostPointer = (void *)(uintptr_t)(is_on_host ? location.address : 0),
         .isManaged = location.kind == HIP_LOCATION_MANAGED,
         .allocationFlags = location.allocation.flags,
     };

@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 #include "base/number.h"
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 
 #include "hip_host_memory.h"
 
@@ -182,17 +182,17 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
 /* ---- to the device ---- */
 
 /* A program may free registered memory without unregistering it: then it cannot be read. */
-static hipError_t check_range(const struct range *range, bool written)
+static hipError_t check_range(const struct range *range, bool is_written)
 {
     uint64_t end = range->start;
-    if (hip_is_accessible(range->start, range->size, written, &end))
+    if (hip_is_accessible(range->start, range->size, is_written, &end))
         return hipSuccess;
-    hip_complain("of the %" PRIu64 " bytes at 0x%" PRIx64 ", which are registered and used by "
-                 "kernels, only %" PRIu64
-                 " can be %s: call hipHostUnregister before they are freed",
-                 range->size, range->start, end > range->start ? end - range->start : 0,
-                 written ? "written" : "read");
-    return hipErrorInvalidValue;
+    return hip_fail(hipErrorInvalidValue,
+                    "of the %" PRIu64 " bytes at 0x%" PRIx64 ", which are registered and used by "
+                    "kernels, only %" PRIu64
+                    " can be %s: call hipHostUnregister before they are freed",
+                    range->size, range->start, end > range->start ? end - range->start : 0,
+                    is_written ? "written" : "read");
 }
 
 static bool has_changed(const struct range *range)
@@ -220,7 +220,7 @@ static hipError_t send_bytes(struct range *range, uint64_t first, uint64_t last)
     memcpy(range->common_bytes + first, (const char *)(uintptr_t)range->start + first,
            last - first);
     hip_host_memory_scan(range->start + first, range->common_bytes + first, last - first);
-    HIP_RECORD_STEP(host_write(range->start + first, range->common_bytes + first, last - first));
+    hip_record_host_write(range->start + first, range->common_bytes + first, last - first);
     return transfer(range, first, last - first, NULL, &range->last_write);
 }
 
@@ -247,12 +247,12 @@ static hipError_t send_range(struct range *range)
 hipError_t hip_registered_prepare_launch(uint32_t queue)
 {
     hipError_t error = hipSuccess;
-    bool changed = false;
+    bool is_changed = false;
     for (size_t i = 0; i < registered.count && error == hipSuccess; i++) {
         error = check_range(&registered.ranges[i], false);
-        changed |= error == hipSuccess && has_changed(&registered.ranges[i]);
+        is_changed |= error == hipSuccess && has_changed(&registered.ranges[i]);
     }
-    if (changed && error == hipSuccess && registered.launch_count > 0) {
+    if (is_changed && error == hipSuccess && registered.launch_count > 0) {
         /* Bytes between those that the host has changed go along: they must be the newest. */
         for (size_t i = 0; i < registered.launch_count && error == hipSuccess; i++)
             error = hip_wait_here(registered.launches[i]);
@@ -260,7 +260,7 @@ hipError_t hip_registered_prepare_launch(uint32_t queue)
     }
     for (size_t i = 0; i < registered.count && error == hipSuccess; i++) {
         struct range *range = &registered.ranges[i];
-        error = changed && has_changed(range) ? send_range(range) : hipSuccess;
+        error = is_changed && has_changed(range) ? send_range(range) : hipSuccess;
         uint64_t done_ps = 0;
         if (error == hipSuccess && range->last_write && queue != hip.devices[range->device].queue
             && hip.api->time_of(range->last_write, &done_ps) == DRIVER_NOT_READY)

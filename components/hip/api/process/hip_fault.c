@@ -156,17 +156,17 @@ static void explain_other(uint64_t address)
 static void explain(uint64_t address)
 {
     struct note note = {.used = 0};
-    bool managed = false;
+    bool is_managed = false;
     add_text(&note, "heddle: host code touched device memory at ");
     add_number(&note, address, 16);
     /* When the faulting thread is inside the library itself the map may be in motion. */
     if (pthread_mutex_trylock(&hip.lock) == 0) {
         add_place(&note, address);
-        managed = hip_is_managed(address);
+        is_managed = hip_is_managed(address);
         pthread_mutex_unlock(&hip.lock);
     }
-    add_text(&note, managed ? "; it cannot be fetched any more, as the device is lost\n"
-                            : "; copy it with hipMemcpy first\n");
+    add_text(&note, is_managed ? "; it cannot be fetched any more, as the device is lost\n"
+                               : "; copy it with hipMemcpy first\n");
     write_note(&note);
 }
 
@@ -180,18 +180,18 @@ static bool is_write(const void *context)
 static void handle_fault(int signal_number, siginfo_t *info, void *context)
 {
     uint64_t address = (uintptr_t)info->si_addr;
-    bool ours = address >= hip.device_base && address - hip.device_base < hip.device_size;
-    bool in_call = hip_turns_depth > 0;
+    bool is_ours = address >= hip.device_base && address - hip.device_base < hip.device_size;
+    bool is_in_call = hip_turns_depth > 0;
     hip_turns_inside(1);
-    bool served = hip_host_memory_fault(address, is_write(context));
-    if (ours && !served)
+    bool is_served = hip_host_memory_fault(address, is_write(context));
+    if (is_ours && !is_served)
         explain(address);
-    else if (!served && (in_call || hip_is_pinned_address(address) || is_state(address)))
+    else if (!is_served && (is_in_call || hip_is_pinned_address(address) || is_state(address)))
         explain_other(address);
     hip_turns_inside(-1);
-    if (served)
+    if (is_served)
         return;
-    if (ours) {
+    if (is_ours) {
         /* explained */
     } else if ((previous_handler.sa_flags & SA_SIGINFO) != 0) {
         previous_handler.sa_sigaction(signal_number, info, context);

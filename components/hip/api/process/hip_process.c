@@ -63,11 +63,11 @@ static struct {
 
 /* ---- files ---- */
 
-static char *numbered_path(const char *path, bool folder)
+static char *numbered_path(const char *path, bool is_folder)
 {
-    size_t size = options_number_path(path, process.number, folder, NULL, 0) + 1;
+    size_t size = options_number_path(path, process.number, is_folder, NULL, 0) + 1;
     char *text = hip_allocate(size);
-    options_number_path(path, process.number, folder, text, size);
+    options_number_path(path, process.number, is_folder, text, size);
     return text;
 }
 
@@ -126,20 +126,20 @@ static void end_by_signal(int number)
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-    hip_clock_host(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    struct timespec time;
+    hip_clock_host(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
 /* The number of signals that have been sent, as far as can be seen. */
 static int count_signal(const siginfo_t *info)
 {
-    int64_t now = now_ms();
+    int64_t time_ms = now_ms();
     if (info->si_code == SI_QUEUE) {
         process.passed_on = max(info->si_value.sival_int, process.passed_on);
     } else {
-        process.direct += process.direct == 0 || now - process.last_ms > SAME_MS;
-        process.last_ms = now;
+        process.direct += process.direct == 0 || time_ms - process.last_ms > SAME_MS;
+        process.last_ms = time_ms;
     }
     return max(process.direct, process.passed_on);
 }
@@ -151,7 +151,7 @@ static bool leave_open(enum process_end end)
                                        __ATOMIC_SEQ_CST);
 }
 
-static void take_signal(int number, siginfo_t *info, void *context)
+static void handle_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     (void)context;
@@ -169,10 +169,10 @@ static void take_signal(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-static void report_interrupt(int number, const char *outcome, bool written)
+static void report_interrupt(int number, const char *outcome, bool is_written)
 {
     /* hip_say() may have had its last word. */
-    if (written && process.stats_path)
+    if (is_written && process.stats_path)
         fprintf(stderr, "heddle: interrupted by signal %d (%s); %s%s'\n", number, strsignal(number),
                 outcome, process.stats_path);
     else
@@ -228,7 +228,7 @@ static void start_watch(void)
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART}, before;
-    action.sa_sigaction = take_signal;
+    action.sa_sigaction = handle_signal;
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < END_SIGNALS; i++)
         if (sigaction(end_signals[i], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO)
@@ -240,7 +240,7 @@ static void handle_signals(void)
 
 static void after_fork(void)
 {
-    struct sigaction now;
+    struct sigaction installed;
     process.is_child = process.pid != 0;
     if (process.pid == 0 || hip.state == HIP_FAILED || hip.state == HIP_FINISHED)
         return;
@@ -249,8 +249,8 @@ static void after_fork(void)
         hipErrorNotInitialized;          /* managed memory that lies on a device stays there */
     pthread_mutex_init(&hip.lock, NULL); /* a thread that is not here may have held it */
     for (size_t i = 0; i < END_SIGNALS; i++)
-        if (sigaction(end_signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO)
-            && now.sa_sigaction == take_signal)
+        if (sigaction(end_signals[i], NULL, &installed) == 0 && (installed.sa_flags & SA_SIGINFO)
+            && installed.sa_sigaction == handle_signal)
             signal(end_signals[i], SIG_DFL);
 }
 
@@ -274,7 +274,7 @@ static void end_inside_call(void)
 /* exit() was called, and its other handlers run after this one. Objects of the program may free
  * memory then; in a child that is no use of the GPU. A signal handler of the program may have
  * called it in the middle of a call: then nothing more can be simulated. */
-static void note_leaving(void)
+static void mark_exiting(void)
 {
     process.is_exiting = true;
     if (!process.is_child && hip.state == HIP_OPEN
@@ -289,7 +289,7 @@ bool hip_process_is_child(void)
     return process.is_child;
 }
 
-hipError_t hip_process_refuse(void)
+hipError_t hip_fail_forked(void)
 {
     static bool has_warned;
     if (!has_warned && !process.is_exiting) {
@@ -305,7 +305,7 @@ hipError_t hip_process_refuse(void)
 
 static bool is_alone(void)
 {
-    return hip_turns_all_wait(process.has_thread);
+    return hip_turns_others_wait(process.has_thread);
 }
 
 void hip_process_guard(const struct heddle_platform *platform)
@@ -316,7 +316,7 @@ void hip_process_guard(const struct heddle_platform *platform)
     process.pid = getpid();
     process.platform = platform;
     pthread_atfork(NULL, NULL, after_fork);
-    atexit(note_leaving);
+    atexit(mark_exiting);
     if (!platform)
         return; /* files and signals are the machine's */
     hip.api->set_alone(is_alone);

@@ -25,7 +25,7 @@ void hip_process_park(void);
 /* True if the process was forked from the one that had opened the platform: by their numbers, also
  * where no handler of forks was called. */
 bool hip_process_is_child(void);
-/* Refuses a call that needs the GPU in such a child, with a message. */
-hipError_t hip_process_refuse(void);
+/* Prints why a call that needs the GPU fails in such a child, and returns the error. */
+hipError_t hip_fail_forked(void);
 
 #endif

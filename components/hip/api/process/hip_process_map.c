@@ -17,7 +17,7 @@
 enum { HOST_PAGE = 4096 };
 
 /* Up to where memory from `address` on can be used; without a map of the process, nowhere. */
-static uint64_t find_end(uint64_t address, bool written)
+static uint64_t find_end(uint64_t address, bool is_written)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
     if (!maps)
@@ -31,7 +31,7 @@ static uint64_t find_end(uint64_t address, bool written)
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &low, &high, rights) != 3 || low > end
             || high <= end)
             continue;
-        if (rights[0] != 'r' || (written && rights[1] != 'w'))
+        if (rights[0] != 'r' || (is_written && rights[1] != 'w'))
             break;
         end = high;
     }
@@ -46,13 +46,14 @@ size_t hip_readable_bytes(const void *start)
 
 /* The system is asked to make the pages ready, which a copy needs anyway. It refuses where memory
  * cannot be used, where it does not know the question, and for some devices: then the map says. */
-bool hip_is_accessible(uint64_t address, uint64_t size, bool written, uint64_t *end)
+bool hip_is_accessible(uint64_t address, uint64_t size, bool is_written, uint64_t *end)
 {
     uint64_t first = address / HOST_PAGE * HOST_PAGE;
     uint64_t bytes = round_up(address - first + size, HOST_PAGE);
-    if (madvise((void *)(uintptr_t)first, bytes, written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ)
+    if (madvise((void *)(uintptr_t)first, bytes,
+                is_written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ)
         == 0)
         return true;
-    *end = find_end(address, written);
+    *end = find_end(address, is_written);
     return *end >= address + size;
 }

@@ -16,14 +16,14 @@
 struct work {
     bool (*run)(const char *path);
     const char *path;
-    bool good;
+    bool has_succeeded;
 };
 
 static void *run_work(void *argument)
 {
     struct work *work = argument;
     hip_turns_inside(1);
-    work->good = work->run(work->path);
+    work->has_succeeded = work->run(work->path);
     hip_turns_inside(-1);
     return NULL;
 }
@@ -42,8 +42,8 @@ bool hip_run_apart(bool (*run)(const char *path), const char *path)
     if (error == 0)
         pthread_join(thread, NULL);
     else
-        work.good = run(path);
+        work.has_succeeded = run(path);
     if (reserved != MAP_FAILED)
         munmap(reserved, RESERVED_BYTES);
-    return work.good;
+    return work.has_succeeded;
 }

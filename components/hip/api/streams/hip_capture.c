@@ -53,24 +53,24 @@ static size_t calls_of(const struct history *b, size_t stream)
     return 0;
 }
 
-static void advance(struct history *b, const struct progress *other)
+static void advance(struct history *b, const struct progress *later)
 {
     for (size_t i = 0; i < b->count; i++) {
-        struct progress *one = &b->list[i];
-        if (one->stream != other->stream)
+        struct progress *entry = &b->list[i];
+        if (entry->stream != later->stream)
             continue;
-        if (one->calls < other->calls)
-            *one = *other;
+        if (entry->calls < later->calls)
+            *entry = *later;
         return;
     }
     grow_list(b->list, b->count + 1, b->capacity, HIP_LIBRARY);
-    b->list[b->count++] = *other;
+    b->list[b->count++] = *later;
 }
 
-static void see_all(struct history *b, const struct history *other)
+static void merge_history(struct history *b, const struct history *added)
 {
-    for (size_t i = 0; i < other->count; i++)
-        advance(b, &other->list[i]);
+    for (size_t i = 0; i < added->count; i++)
+        advance(b, &added->list[i]);
 }
 
 /* The place of a stream in a capture, or the count of its streams. */
@@ -95,11 +95,12 @@ bool hip_is_capturing(hipStream_t stream)
     return capture_of(stream) != NULL;
 }
 
-/* True if a call that follows all of `b` follows `one` through another one of these. */
-static bool is_implied(const struct capture *c, const struct history *b, const struct progress *one)
+/* True if a call that follows all of `b` follows `entry` through another one of these. */
+static bool is_implied(const struct capture *c, const struct history *b,
+                       const struct progress *entry)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (calls_of(&c->call_histories[b->list[i].last], one->stream) >= one->calls)
+        if (calls_of(&c->call_histories[b->list[i].last], entry->stream) >= entry->calls)
             return true;
     return false;
 }
@@ -114,7 +115,7 @@ hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action)
     for (size_t i = 0; i < history->count; i++)
         if (!is_implied(c, history, &history->list[i]))
             call.before[call.before_count++] = history->list[i].last;
-    see_all(&before, history);
+    merge_history(&before, history);
     grow_list(c->call_histories, number + 1, c->history_capacity, HIP_LIBRARY);
     c->call_histories[number] = before;
     grow_list(c->calls, number + 1, c->call_capacity, HIP_LIBRARY);
@@ -125,10 +126,10 @@ hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action)
 
 hipError_t hip_capture_spoil(hipStream_t stream)
 {
-    hip_complain("the stream is capturing: what it is asked for is written down, and cannot be "
-                 "waited for");
     capture_of(stream)->is_spoilt = true;
-    return hipErrorStreamCaptureUnsupported;
+    return hip_fail(hipErrorStreamCaptureUnsupported,
+                    "the stream is capturing: what it is asked for is written down, and cannot be "
+                    "waited for");
 }
 
 static struct captured_event *find_event(const struct capture *c, hipEvent_t event)
@@ -149,7 +150,7 @@ hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event)
         *captured = (struct captured_event){.event = event};
     }
     captured->history.count = 0;
-    see_all(&captured->history, &c->streams[place_of(c, stream)].history);
+    merge_history(&captured->history, &c->streams[place_of(c, stream)].history);
     return hipSuccess;
 }
 
@@ -158,10 +159,10 @@ hipError_t hip_capture_ask(hipEvent_t event)
     for (struct capture *c = captures; c; c = c->next) {
         if (!find_event(c, event))
             continue;
-        hip_complain("the event is one of a capture: what it stands for is written down, and "
-                     "cannot be waited for");
         c->is_spoilt = true;
-        return hipErrorCapturedEvent;
+        return hip_fail(hipErrorCapturedEvent,
+                        "the event is one of a capture: what it stands for is written down, and "
+                        "cannot be waited for");
     }
     return hipSuccess;
 }
@@ -182,7 +183,7 @@ bool hip_capture_wait(hipStream_t stream, hipEvent_t event)
     if (c && !joined)
         join_capture(c, stream);
     if (c && (!joined || joined == c))
-        see_all(&c->streams[place_of(c, stream)].history, &find_event(c, event)->history);
+        merge_history(&c->streams[place_of(c, stream)].history, &find_event(c, event)->history);
     return c != NULL;
 }
 

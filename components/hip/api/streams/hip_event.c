@@ -2,7 +2,7 @@
  */
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 
 #include "hip_capture.h"
 #include "hip_stream.h"
@@ -11,7 +11,7 @@ struct event {
     unsigned flags;
     int device;
     uint32_t number; /* from 1, in order of creation */
-    bool recorded;
+    bool is_recorded;
     uint64_t ticket;
 };
 
@@ -44,7 +44,8 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     object->device = hip_current_device();
     object->number = hip_event_take_number();
     *event = hip_handle_add(HIP_HANDLE_EVENT, object);
-    HIP_RECORD(.kind = API_TRACE_EVENT_CREATE, .event = object->number, .flags = flags);
+    hip_record_call((struct api_trace_call){
+        .kind = API_TRACE_EVENT_CREATE, .event = object->number, .flags = flags});
     return hipSuccess;
 }
 
@@ -53,7 +54,8 @@ HIP_DEFINE_ALWAYS(hipEventDestroy, (event), hipEvent_t event)
     struct event *object = find_event(event);
     if (!object)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = object->number);
+    hip_record_call(
+        (struct api_trace_call){.kind = API_TRACE_EVENT_DESTROY, .event = object->number});
     hip_handle_remove(event);
     hip_release(object);
     return hipSuccess;
@@ -72,11 +74,10 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
     int device = 0;
     hipError_t error = object ? hip_stream_queue(stream, &queue, &device) : hipErrorInvalidHandle;
     uint64_t ticket = 0;
-    if (error == hipSuccess && object->device != device) {
-        hip_complain("the event belongs to device %d, the stream to device %d", object->device,
-                     device);
-        error = hipErrorInvalidHandle;
-    }
+    if (error == hipSuccess && object->device != device)
+        error = hip_fail(hipErrorInvalidHandle,
+                         "the event belongs to device %d, the stream to device %d", object->device,
+                         device);
     if (error == hipSuccess && hip_is_capturing(stream))
         return hip_capture_record(stream, event);
     if (error == hipSuccess)
@@ -89,10 +90,11 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
         error = object ? hip_status(status) : hipErrorInvalidHandle;
     }
     if (error == hipSuccess) {
-        object->recorded = true;
+        object->is_recorded = true;
         object->ticket = ticket;
-        HIP_RECORD(.kind = API_TRACE_EVENT_RECORD, .event = object->number,
-                   .stream = hip_stream_number(stream));
+        hip_record_call((struct api_trace_call){.kind = API_TRACE_EVENT_RECORD,
+                                                .event = object->number,
+                                                .stream = hip_stream_number(stream)});
     }
     return error;
 }
@@ -106,8 +108,9 @@ HIP_DEFINE(hipEventSynchronize, (event), hipEvent_t event)
     hipError_t error = hip_capture_ask(event);
     if (error != hipSuccess)
         return error;
-    HIP_RECORD(.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = object->number);
-    return object->recorded ? hip_wait_ticket(object->ticket) : hipSuccess;
+    hip_record_call(
+        (struct api_trace_call){.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = object->number});
+    return object->is_recorded ? hip_wait_ticket(object->ticket) : hipSuccess;
 }
 
 HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
@@ -116,12 +119,12 @@ HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
     if (!object)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     hipError_t error = hip_capture_ask(event);
-    if (error != hipSuccess || !object->recorded)
+    if (error != hipSuccess || !object->is_recorded)
         return error;
     struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = object->number};
-    size_t line = hip.is_recording ? hip_recorder.call(&call) : 0;
+    size_t line = hip_record_call(call);
     error = hip_query_ticket(object->ticket);
-    HIP_RECORD_ANSWER(line, error);
+    hip_record_answer(line, error == hipSuccess);
     return error;
 }
 
@@ -130,7 +133,7 @@ static void warn_timeless(void)
 {
     static bool has_warned;
     if (hip.is_functional && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED)) {
-        hip_complain("in functional mode kernels and copies take no time: what events measure, and "
+        hip_say_call("in functional mode kernels and copies take no time: what events measure, and "
                      "rates computed from it, mean nothing; run without '--mode functional' for "
                      "times");
     }
@@ -143,7 +146,7 @@ HIP_DEFINE(hipEventElapsedTime, (milliseconds, start, stop), float *milliseconds
     const struct event *first = find_event(start), *last = find_event(stop);
     if (!milliseconds)
         return hipErrorInvalidValue;
-    if (!first || !last || !first->recorded || !last->recorded
+    if (!first || !last || !first->is_recorded || !last->is_recorded
         || ((first->flags | last->flags) & hipEventDisableTiming) != 0)
         return hipErrorInvalidHandle;
     uint64_t first_ps = 0, last_ps = 0;
@@ -171,19 +174,20 @@ HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEv
         return hipSuccess;
     if (error == hipSuccess)
         error = hip_stream_order(stream, DRIVER_STREAM_WAIT_EVENT);
-    bool begun = error == hipSuccess;
+    bool has_begun = error == hipSuccess;
     object = find_event(event); /* the wait may have released the lock */
     if (!object)
         error = event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     if (error == hipSuccess) {
-        HIP_RECORD(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = hip_stream_number(stream),
-                   .event = object->number);
+        hip_record_call((struct api_trace_call){.kind = API_TRACE_STREAM_WAIT_EVENT,
+                                                .stream = hip_stream_number(stream),
+                                                .event = object->number});
     }
-    if (error == hipSuccess && object->recorded)
+    if (error == hipSuccess && object->is_recorded)
         error = hip_status(hip.api->wait_for(queue, object->ticket));
-    if (begun && !hip.orders_streams) {
+    if (has_begun && !hip.orders_streams) {
         uint64_t ticket = 0; /* the wait; 0: there is nothing to be done */
-        if (error == hipSuccess && object->recorded)
+        if (error == hipSuccess && object->is_recorded)
             hip.api->last(queue, &ticket);
         hip_stream_note(stream, ticket);
     }

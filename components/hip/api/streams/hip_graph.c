@@ -109,15 +109,15 @@ struct hip_node **hip_graph_order(const struct hip_graph *graph)
     struct hip_node **order = hip_allocate((graph->count + 1) * sizeof(struct hip_node *));
     size_t count = 0, before = 1;
     for (struct hip_node *n = graph->first; n; n = n->next)
-        n->placed = false;
+        n->is_placed = false;
     while (count != before) {
         before = count;
         for (struct hip_node *n = graph->first; n; n = n->next) {
             size_t left = 0;
             for (size_t i = 0; i < n->before_count; i++)
-                left += !n->before[i]->placed;
-            if (!n->placed && left == 0) {
-                n->placed = true;
+                left += !n->before[i]->is_placed;
+            if (!n->is_placed && left == 0) {
+                n->is_placed = true;
                 order[count++] = n;
             }
         }

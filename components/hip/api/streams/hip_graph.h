@@ -12,9 +12,9 @@ struct hip_node {
     struct hip_action action;
     struct hip_node **before;
     size_t before_count, before_capacity;
-    bool placed;   /* while nodes are put in order */
-    uint32_t step; /* the last one that was made of it, while steps, or a copy, are made */
-    void **values; /* arguments of a kernel, for programs that ask; owned */
+    bool is_placed; /* while nodes are put in order */
+    uint32_t step;  /* the last one that was made of it, while steps, or a copy, are made */
+    void **values;  /* arguments of a kernel, for programs that ask; owned */
 };
 
 struct hip_graph {
@@ -35,7 +35,7 @@ void hip_graph_release_action(struct hip_action *action);
 
 /* Reads or sets whether launches make the action of a node. `set` or `enabled` may be NULL. */
 hipError_t hip_graph_enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set,
-                            bool *enabled);
+                            bool *is_enabled);
 
 /* The actions of nodes with these parameters. A kernel's has its arguments. */
 hipError_t hip_action_of_kernel(const hipKernelNodeParams *p, struct hip_action *action);

@@ -62,9 +62,9 @@ static struct exec *find_exec(hipGraphExec_t handle)
 static void add_step(struct exec *exec, struct hip_node *node, uint32_t *after, size_t count)
 {
     static const struct hip_action empty = {.kind = HIP_ACTION_EMPTY};
-    bool child = node->action.kind == HIP_ACTION_GRAPH;
+    bool is_graph = node->action.kind == HIP_ACTION_GRAPH;
     struct step step = {.node = node->handle,
-                        .action = hip_graph_copy_action(child ? &empty : &node->action),
+                        .action = hip_graph_copy_action(is_graph ? &empty : &node->action),
                         .after = after,
                         .after_count = (uint32_t)count};
     for (size_t i = 0; i < count; i++)
@@ -91,8 +91,8 @@ static bool add_steps(struct exec *exec, const struct hip_graph *graph, const si
     struct hip_node **order = hip_graph_order(graph);
     if (!order)
         return false;
-    bool ok = true;
-    for (size_t i = 0; ok && i < graph->count; i++) {
+    bool has_order = true;
+    for (size_t i = 0; has_order && i < graph->count; i++) {
         struct hip_node *node = order[i];
         size_t count = node->before_count;
         uint32_t *after = hip_allocate((count + 1) * sizeof *after);
@@ -103,13 +103,13 @@ static bool add_steps(struct exec *exec, const struct hip_graph *graph, const si
         add_step(exec, node, after, count);
         const size_t first = exec->count - 1;
         if (node->action.kind == HIP_ACTION_GRAPH) {
-            ok = add_steps(exec, node->action.child, &first);
+            has_order = add_steps(exec, node->action.child, &first);
             add_end(exec, node, first);
         }
         node->step = (uint32_t)exec->count - 1;
     }
     hip_release(order);
-    return ok;
+    return has_order;
 }
 
 /* A step continues the branch of the first one that it follows and nothing has continued, or has a
@@ -322,15 +322,15 @@ static struct step *find_step(struct exec *exec, hipGraphNode_t node)
 
 /* Kernels, copies and fills may be left out of launches, as CUDA's cudaGraphNodeSetEnabled says. */
 hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bool *set,
-                            bool *enabled)
+                            bool *is_enabled)
 {
     struct step *step = find_step(find_exec(handle), node);
-    if (!step || step->action.kind > HIP_ACTION_FILL || (!set && !enabled))
+    if (!step || step->action.kind > HIP_ACTION_FILL || (!set && !is_enabled))
         return hipErrorInvalidValue;
     if (set)
         step->is_disabled = !*set;
-    if (enabled)
-        *enabled = !step->is_disabled;
+    if (is_enabled)
+        *is_enabled = !step->is_disabled;
     return hipSuccess;
 }
 

@@ -4,14 +4,15 @@
 #include "hip_graph.h"
 
 /* `nodes` may be NULL; then only their number is wanted. */
-static hipError_t list_nodes(hipGraph_t handle, hipGraphNode_t *nodes, size_t *count, bool roots)
+static hipError_t list_nodes(hipGraph_t handle, hipGraphNode_t *nodes, size_t *count,
+                             bool lists_roots)
 {
     const struct hip_graph *graph = hip_graph_find(handle);
     size_t total = 0;
     if (!graph || !count)
         return hipErrorInvalidValue;
     for (const struct hip_node *n = graph->first; n; n = n->next) {
-        if (roots && n->before_count > 0)
+        if (lists_roots && n->before_count > 0)
             continue;
         if (nodes && total < *count)
             nodes[total] = n->handle;
@@ -58,7 +59,7 @@ struct edges {
     size_t capacity, total;
 };
 
-static void note_edge(struct edges *e, const struct hip_node *from, const struct hip_node *to)
+static void add_edge(struct edges *e, const struct hip_node *from, const struct hip_node *to)
 {
     if (e->total < e->capacity) {
         if (e->from)
@@ -79,7 +80,7 @@ static hipError_t list_edges(const struct hip_graph *graph, const struct hip_nod
     for (const struct hip_node *n = graph->first; n; n = n->next)
         for (size_t i = 0; i < n->before_count; i++)
             if ((!before || before == n->before[i]) && (!dependent || dependent == n))
-                note_edge(&e, n->before[i], n);
+                add_edge(&e, n->before[i], n);
     *count = e.capacity && e.capacity < e.total ? e.capacity : e.total;
     return hipSuccess;
 }

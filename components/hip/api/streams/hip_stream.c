@@ -16,8 +16,8 @@
 #include "base/number.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/turns/hip_turns.h"
 
 #include "hip_capture.h"
@@ -107,9 +107,9 @@ static void remove_stream(struct stream *stream)
 
 void hip_release_streams(int device)
 {
-    for (struct stream *each = streams; each; each = each->next)
-        if (each->device == device)
-            remove_stream(each);
+    for (struct stream *entry = streams; entry; entry = entry->next)
+        if (entry->device == device)
+            remove_stream(entry);
     release_destroyed();
 }
 
@@ -117,16 +117,16 @@ void hip_release_streams(int device)
  * anew. */
 static struct stream *thread_stream(void)
 {
-    struct stream *each = thread_number > 0 ? streams : NULL;
-    while (each
-           && (each->thread != thread_number || each->device != hip_current_device()
-               || each->is_destroyed))
-        each = each->next;
-    if (!each && add_stream(&each, hipStreamDefault, 0) == hipSuccess) {
+    struct stream *entry = thread_number > 0 ? streams : NULL;
+    while (entry
+           && (entry->thread != thread_number || entry->device != hip_current_device()
+               || entry->is_destroyed))
+        entry = entry->next;
+    if (!entry && add_stream(&entry, hipStreamDefault, 0) == hipSuccess) {
         thread_number = thread_number > 0 ? thread_number : ++last_thread;
-        each->thread = thread_number;
+        entry->thread = thread_number;
     }
-    return each;
+    return entry;
 }
 
 static struct stream *find_stream(hipStream_t stream)
@@ -179,11 +179,12 @@ static hipError_t wait_for_queue(uint32_t queue, uint32_t other, uint64_t *await
 static hipError_t order_null(uint32_t queue, int device)
 {
     hipError_t error = hipSuccess;
-    for (struct stream *each = streams; each && error == hipSuccess; each = each->next) {
-        if (each->device == device && is_blocking(each)) {
+    for (struct stream *entry = streams; entry && error == hipSuccess; entry = entry->next) {
+        if (entry->device == device && is_blocking(entry)) {
             uint64_t awaited = 0;
             bool is_null = queue == hip.devices[device].queue;
-            error = wait_for_queue(queue, each->queue, is_null ? &each->awaited_by_null : &awaited);
+            error =
+                wait_for_queue(queue, entry->queue, is_null ? &entry->awaited_by_null : &awaited);
         }
     }
     return error;
@@ -274,13 +275,13 @@ static void tickets_add(struct tickets *tickets, uint32_t queue)
     }
 }
 
-static struct tickets tickets_of_device(int device, bool all)
+static struct tickets tickets_of_device(int device, bool includes_nonblocking)
 {
     struct tickets tickets = {0};
     tickets_add(&tickets, hip.devices[device].queue);
-    for (const struct stream *each = streams; each; each = each->next)
-        if (each->device == device && (all || is_blocking(each)))
-            tickets_add(&tickets, each->queue);
+    for (const struct stream *entry = streams; entry; entry = entry->next)
+        if (entry->device == device && (includes_nonblocking || is_blocking(entry)))
+            tickets_add(&tickets, entry->queue);
     return tickets;
 }
 
@@ -314,7 +315,8 @@ hipError_t hip_stream_wait(hipStream_t stream)
     const struct stream *object = find_stream(stream);
     if (!object)
         return hipErrorInvalidHandle;
-    HIP_RECORD(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = hip_stream_number(stream));
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_STREAM_SYNCHRONIZE,
+                                            .stream = hip_stream_number(stream)});
     return wait_for_tickets(tickets_of(object), hip_wait_ticket);
 }
 
@@ -324,7 +326,7 @@ hipError_t hip_query_ticket(uint64_t ticket)
     hipError_t error = hip_hostcall_serve();
     if (error != hipSuccess)
         return error;
-    if (hip_take_turn(ticket, true) && !hip_is_ticket_done(ticket))
+    if (hip_yield_turn(ticket, true) && !hip_is_ticket_done(ticket))
         return hipErrorNotReady;
     hip_lock_pause();
     enum driver_status status = hip.api->query(ticket);
@@ -339,14 +341,14 @@ static hipError_t query_stream(hipStream_t stream)
         return hipErrorInvalidHandle;
     struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
                                   .stream = hip_stream_number(stream)};
-    size_t line = hip.is_recording ? hip_recorder.call(&call) : 0;
+    size_t line = hip_record_call(call);
     struct tickets tickets = tickets_of(object);
     hip_host_memory_note_wait();
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0]) : hip.device_error;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++)
         error = hip_is_ticket_done(tickets.list[i]) ? hip.device_error : hipErrorNotReady;
     hip_release(tickets.list);
-    HIP_RECORD_ANSWER(line, error);
+    hip_record_answer(line, error == hipSuccess);
     return error;
 }
 
@@ -360,7 +362,8 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
     hipError_t error = add_stream(&object, flags, max(min(priority, PRIORITY_LOW), PRIORITY_HIGH));
     if (error == hipSuccess) {
         *stream = object->handle = hip_handle_add(HIP_HANDLE_STREAM, object);
-        HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = object->number, .flags = flags);
+        hip_record_call((struct api_trace_call){
+            .kind = API_TRACE_STREAM_CREATE, .stream = object->number, .flags = flags});
     }
     return error;
 }
@@ -370,7 +373,8 @@ HIP_DEFINE_ALWAYS(hipStreamDestroy, (stream), hipStream_t stream)
     struct stream *object = find_stream(stream);
     if (!object || is_null_stream(stream) || stream == hipStreamPerThread)
         return hipErrorInvalidHandle;
-    HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = object->number);
+    hip_record_call(
+        (struct api_trace_call){.kind = API_TRACE_STREAM_DESTROY, .stream = object->number});
     remove_stream(object);
     release_destroyed();
     return hipSuccess;

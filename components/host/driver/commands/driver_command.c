@@ -71,7 +71,7 @@ static void launch_end(struct driver *d, const struct driver_queue *q, struct dr
         d->sample.chosen = 0;
 }
 
-/* Takes the first command out of the queue. */
+/* Removes the first command of the queue. */
 static void queue_pop(struct driver *d, struct driver_queue *q)
 {
     uint32_t number = q->first;
@@ -81,8 +81,7 @@ static void queue_pop(struct driver *d, struct driver_queue *q)
     q->first = k->next;
     if (q->first == DRIVER_NONE)
         q->last = DRIVER_NONE;
-    k->next = d->free_command;
-    d->free_command = number;
+    index_pool_give(&d->command_numbers, number);
     d->undone--;
 }
 

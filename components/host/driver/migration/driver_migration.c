@@ -383,7 +383,7 @@ static bool migrate_shoot(struct driver *d)
         residence_went(d, m->from);
         residence_came(d, r->pid, r->address, m->to);
         d->io.stats.migrations += r->gpu < d->gpu_count;
-        d->migrate.moved++;
+        __atomic_add_fetch(&d->migrate.moved, 1, __ATOMIC_RELAXED); /* api_pages_moved() */
         if (r->wish == PAGE_WISH_FETCH)
             prefetch_neighbours(d, r);
     }

@@ -60,12 +60,9 @@ static bool api_is_hidden(const void *address)
 
 /* ---- devices ---- */
 
-static uint32_t api_device_count(void)
+static uint32_t call_device_count(void)
 {
-    api_enter();
-    uint32_t count = the_driver()->gpu_count;
-    api_leave(DRIVER_OK);
-    return count;
+    return the_driver()->gpu_count;
 }
 
 static enum driver_status call_device_info(struct driver *d, uint32_t device,
@@ -174,14 +171,12 @@ static enum driver_status call_release(struct driver *d, uint64_t address)
     return call_path(d) ? call_path(d)->released(d, address) : DRIVER_OK;
 }
 
-static uint64_t api_name(uint32_t device, uint64_t address)
+static uint64_t call_name(uint32_t device, uint64_t address)
 {
     struct driver *d = the_driver();
-    api_enter();
-    if (handle_check(d, device) == DRIVER_OK)
-        address = memory_name(d, driver_handle_at(d, device)->pid, address);
-    api_leave(DRIVER_OK);
-    return address;
+    return handle_check(d, device) == DRIVER_OK
+               ? memory_name(d, driver_handle_at(d, device)->pid, address)
+               : address;
 }
 
 static enum driver_status call_device_at(struct driver *d, uint64_t physical, uint32_t *device)
@@ -193,14 +188,12 @@ static enum driver_status call_device_at(struct driver *d, uint64_t physical, ui
                              "no GPU has memory at physical address 0x%" PRIx64, physical);
 }
 
-static bool api_find(uint64_t address, struct driver_allocation *allocation)
+static bool call_find(uint64_t address, struct driver_allocation *allocation)
 {
-    api_enter();
     const struct program_allocation *a = program_find(driver_program(the_driver()), address);
     bool is_program_memory = a && a->use <= PROGRAM_CODE;
     if (is_program_memory)
         *allocation = (struct driver_allocation){a->start, a->end - a->start};
-    api_leave(DRIVER_OK);
     return is_program_memory;
 }
 
@@ -308,14 +301,12 @@ static enum driver_status call_last(struct driver *d, uint32_t queue, uint64_t *
 
 /* ---- stream rules of the driver ---- */
 
-static uint32_t api_stream_flags(void)
+static uint32_t call_stream_flags(void)
 {
     struct driver *d = the_driver();
-    api_enter();
     uint32_t flags = driver_stream_rules_ops(d)->flags(driver_stream_rules(d))
                      | (call_path(d) ? DRIVER_STREAMS_TELL_CALLS : 0);
     driver_process()->tells_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
-    api_leave(DRIVER_OK);
     return flags;
 }
 
@@ -396,19 +387,17 @@ static enum driver_status call_waited(struct driver *d, uint64_t ticket)
     return status;
 }
 
-static uint64_t api_switch_program(uint64_t progress)
+static uint64_t call_switch_program(uint64_t progress)
 {
     struct driver *d = the_driver();
-    api_enter();
     uint64_t before = d->host_cycle;
     d->host_cycle = progress;
-    api_leave(DRIVER_OK);
     return before;
 }
 
 static uint64_t api_pages_moved(void)
 {
-    return driver_process()->driver->migrate.moved;
+    return __atomic_load_n(&the_driver()->migrate.moved, __ATOMIC_RELAXED);
 }
 
 static uint64_t api_now(void)
@@ -520,12 +509,9 @@ static void api_leave_call(const char *function)
     }
 }
 
-static bool api_meets(uint64_t entry)
+static bool call_meets(uint64_t entry)
 {
-    api_enter();
-    bool meets = code_meets(entry);
-    api_leave(DRIVER_OK);
-    return meets;
+    return code_meets(entry);
 }
 
 /* Each front end describes itself once. */
@@ -636,10 +622,9 @@ static enum driver_status api_abandon(uint32_t device)
     return status;
 }
 
-static bool api_take_fault(uint32_t device, struct driver_fault *fault)
+static bool call_take_fault(uint32_t device, struct driver_fault *fault)
 {
     struct engine_fault first;
-    api_enter();
     bool has_fault = handle_check(the_driver(), device) == DRIVER_OK
                      && engine_take_fault(driver_handle_at(the_driver(), device)->pid, &first);
     if (has_fault) {
@@ -648,7 +633,6 @@ static bool api_take_fault(uint32_t device, struct driver_fault *fault)
                                        .address = first.address};
         memcpy(fault->text, first.text, sizeof fault->text);
     }
-    api_leave(DRIVER_OK);
     return has_fault;
 }
 
@@ -666,6 +650,14 @@ static bool api_take_fault(uint32_t device, struct driver_fault *fault)
     {                                                                                              \
         api_enter();                                                                               \
         return api_leave(call_##name(the_driver(), UNPACKED arguments RESULT_##form));             \
+    }
+#define DRIVER_VALUE(type, name, form, parameters, arguments)                                      \
+    static type api_##name parameters                                                              \
+    {                                                                                              \
+        api_enter();                                                                               \
+        type value = call_##name arguments;                                                        \
+        api_leave(DRIVER_OK);                                                                      \
+        return value;                                                                              \
     }
 #include "components/host/driver/driver_calls.def"
 

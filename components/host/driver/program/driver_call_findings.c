@@ -29,7 +29,7 @@ static void api_mistake(enum driver_mistake kind, const struct driver_call *call
         [DRIVER_MISTAKE_CAPTURE_OPEN] = FINDING_CAPTURE_OPEN,
     };
     struct finding mistake = {.kind = kinds[kind], .places = count, .address = address};
-    if (finding_wanted_any()) /* else the report drops it, so that no source is looked up */
+    if (finding_any_is_wanted()) /* else the report drops it, so that no source is looked up */
         for (uint32_t i = 0; i < count; i++)
             mistake_place(&calls[i], &mistake.place[i]);
     snprintf(mistake.detail, sizeof mistake.detail, "%s", text);

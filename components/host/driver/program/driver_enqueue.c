@@ -118,12 +118,9 @@ static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
     if (status != DRIVER_OK)
         return status;
     struct driver_queue *q = driver_queue_at(d, queue);
-    bool fresh = d->free_command == DRIVER_NONE;
-    uint32_t number = fresh ? d->used_commands++ : d->free_command;
+    uint32_t number = index_pool_take(&d->command_numbers);
     struct driver_command *k = driver_command_at(d, number);
     uint64_t now = driver_now(d);
-    if (!fresh)
-        d->free_command = k->next;
     *k = *command;
     k->ticket = next_ticket(d);
     if (k->kind == DRIVER_LAUNCH)

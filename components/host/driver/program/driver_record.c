@@ -46,7 +46,7 @@ static void record_caller(const struct driver_command *k)
     bool (*caller)(struct driver_call * call) = driver_process()->caller;
     struct driver_call call = {.name = "a copy or a fill", .source = ""};
     struct finding_place place;
-    if (!command_is_move(k) || k->move.is_of_library || !finding_wanted(FINDING_CHECK_RACES)
+    if (!command_is_move(k) || k->move.is_of_library || !finding_is_wanted(FINDING_CHECK_RACES)
         || (caller && !caller(&call)))
         return;
     mistake_place(&call, &place);
@@ -90,7 +90,7 @@ static void record_completed(const struct driver *d, const struct driver_command
         debugger_written(k->move.address, k->size);
     if (k->kind == DRIVER_COPY)
         check_memory_copied(k->move.address, k->move.source, k->size);
-    if (command_is_move(k) && finding_wanted(FINDING_CHECK_RACES))
+    if (command_is_move(k) && finding_is_wanted(FINDING_CHECK_RACES))
         a = program_find(program, k->move.address);
     if (a)
         check_copy(k, a->pid, program);

@@ -126,7 +126,7 @@ static bool is_done(const struct waiter *w)
 static uint64_t seen_age(const struct event *e, const struct kfd_event_data *data)
 {
     uint64_t age = 0;
-    if (kfd_minor_version() >= 14 && e->type == KFD_IOC_EVENT_SIGNAL)
+    if (kfd.minor_version >= 14 && e->type == KFD_IOC_EVENT_SIGNAL)
         memcpy(&age, data, sizeof age);
     return age;
 }
@@ -294,7 +294,7 @@ void kfd_event_give_up(const struct kfd_process *p, const struct kfd_request *wa
 bool kfd_events_have_waiters(const struct kfd_process *p)
 {
     for (const struct waiter *w = p->events->waiters; w; w = w->next)
-        if (kfd_is_ringer(w->request))
+        if (kfd_is_submitter(w->request))
             return true;
     return false;
 }

@@ -7,7 +7,7 @@
  * they came, whatever the host does meanwhile.
  *
  * A guest that sleeps, or computes for long, without a call loses its turn until its next call
- * (`is_unawaited` of struct kfd_process): it may wait for another one by means that are not seen
+ * (`has_lost_turn` of struct kfd_process): it may wait for another one by means that are not seen
  * here.
  */
 #include "kfd_guest.h"
@@ -24,7 +24,7 @@
 
 static struct {
     uint32_t last_poller; /* number of the process whose wait of limited time was done last */
-    struct kfd_connection *attending; /* which does what a kernel waits for */
+    struct kfd_connection *attendant; /* which does what a kernel waits for */
 } guests;
 
 static uint32_t name_in(const struct kfd_connection *c)
@@ -51,12 +51,12 @@ static void answer_call(struct kfd_connection *c, int status)
 
 /* ---- calls ---- */
 
-bool kfd_guest_is_aside(const struct kfd_call *call)
+bool kfd_guest_call_runs_mid_kernel(const struct kfd_call *call)
 {
     struct guest_call c;
     memcpy(&c, call->bytes, sizeof c);
     return call->size == sizeof c && c.name < GUEST_CALLS
-           && kfd_guest_kind_of(c.name) == GUEST_ASIDE;
+           && kfd_guest_kind_of(c.name) == GUEST_MID_KERNEL;
 }
 
 static bool has_work(const struct kfd_guest *g)
@@ -105,8 +105,8 @@ static void append_call(struct kfd_guest *g, struct kfd_request *request)
 /* GO_ON has the arguments of the wait that was interrupted, which continues. */
 static void go_on(struct kfd_connection *c)
 {
-    if (guests.attending == c)
-        guests.attending = NULL;
+    if (guests.attendant == c)
+        guests.attendant = NULL;
     c->call = c->waits;
 }
 
@@ -118,8 +118,8 @@ void kfd_guest_drop(const struct kfd_request *request)
         link = &(*link)->next;
     if (link && *link)
         *link = request->next;
-    if (guests.attending && request == &guests.attending->request)
-        guests.attending = NULL;
+    if (guests.attendant && request == &guests.attendant->request)
+        guests.attendant = NULL;
 }
 
 static void finish_call(struct kfd_connection *c)
@@ -145,13 +145,11 @@ static void finish_call(struct kfd_connection *c)
 int kfd_guest_call(struct kfd_connection *c)
 {
     struct kfd_guest *g = c->process->guest;
-    c->process->is_unawaited = false;
-    c->has_rung = true;
     if (!g || c->call.size != sizeof(struct guest_call) || name_in(c) >= GUEST_CALLS)
         return -EPROTO;
     if (name_in(c) == GUEST_go_on) {
         go_on(c);
-    } else if (kfd_guest_kind_of(name_in(c)) == GUEST_ASIDE) {
+    } else if (kfd_guest_kind_of(name_in(c)) == GUEST_MID_KERNEL) {
         answer_call(c, (int)kfd_guest_do(c));
         return KFD_LATER;
     } else {
@@ -209,14 +207,12 @@ bool kfd_guest_lives(struct kfd_process *p)
     return p->guest && p->guest->has_entered && p->life != KFD_ENDED;
 }
 
-bool kfd_guest_waits(const struct kfd_process *p)
+static enum kfd_state state_of(struct kfd_process *p)
 {
-    return p->guest && p->guest->has_entered && (p->life == KFD_ENDED || has_waiting_call(p));
-}
-
-bool kfd_guest_computes(struct kfd_process *p)
-{
-    return kfd_guest_lives(p) && !p->is_unawaited && !has_waiting_call(p);
+    if (kfd_guest_lives(p) && !p->has_lost_turn && !has_waiting_call(p))
+        return KFD_COMPUTES;
+    bool waits = p->guest->has_entered && (p->life == KFD_ENDED || has_waiting_call(p));
+    return waits || p->delayed_answers ? KFD_WAITS : KFD_IDLE;
 }
 
 /* ---- turns ---- */
@@ -225,7 +221,7 @@ bool kfd_guest_computes(struct kfd_process *p)
 static struct kfd_process *find_holder(void)
 {
     for (struct kfd_process *p = kfd.processes; p; p = p->next)
-        if (kfd_guest_computes(p))
+        if (p->guest && state_of(p) == KFD_COMPUTES)
             return p;
     return NULL;
 }
@@ -320,39 +316,59 @@ void kfd_guests_advanced(void)
     }
 }
 
-bool kfd_guest_is_busy(const struct kfd_process *p)
+static bool has_call_or_work(struct kfd_process *p)
 {
     const struct kfd_guest *g = p->guest;
     return (g->has_entered && g->calls && p->life != KFD_ENDED) || has_work(g);
 }
 
-static bool is_asleep(const struct kfd_process *p, int thread)
+static bool thread_is_asleep(const struct kfd_process *p, int thread)
 {
     return proc_thread_sleeps(p->pid, thread);
 }
 
-/* True if no thread of the process runs or waits for the disk. */
-bool kfd_guest_sleeps(const struct kfd_process *p)
+/* No thread of the process runs or waits for the disk. One with a call waits for the turn. */
+static bool is_asleep(const struct kfd_process *p)
 {
-    if (p->guest->calls)
-        return false; /* it waits for the turn */
-    return kfd_all_threads(p, is_asleep);
+    return !p->guest->calls && kfd_all_threads(p, thread_is_asleep);
+}
+
+/* In the middle of a kernel the driver cannot be asked whether a guest has work. */
+static bool is_executing(struct kfd_process *p)
+{
+    return kfd_is_mid_kernel() ? p->guest->has_entered : has_call_or_work(p);
+}
+
+static bool may_resume(struct kfd_process *p)
+{
+    (void)p; /* the order of turns has let its thread run */
+    return true;
 }
 
 /* ---- the end ---- */
 
-void kfd_guest_fault(const struct kfd_process *p, const struct driver_fault *fault)
+static void report_fault(struct kfd_process *p, const struct driver_fault *fault)
 {
     p->guest->fault = grow_zeroed(sizeof fault->text, KFD_SERVER);
     memcpy(p->guest->fault, fault->text, sizeof fault->text);
 }
 
+const struct kfd_process_kind kfd_guest_process = {
+    .takes_turns = true,
+    .state = state_of,
+    .is_asleep = is_asleep,
+    .has_work = has_call_or_work,
+    .is_executing = is_executing,
+    .may_resume = may_resume,
+    .report_fault = report_fault,
+};
+
 void kfd_guest_close(struct kfd_process *p)
 {
     struct kfd_guest *g = p->guest;
     if (g)
-        for (uint32_t i = 0; i < g->context_count && !kfd.has_ended; i++)
-            kfd_status(kfd.api->context_destroy(g->contexts[i]), "the end of a process");
+        for (uint32_t i = 0; i < p->context_count && !kfd.has_ended; i++)
+            kfd_status(kfd.api->context_destroy(p->contexts[i]), "the end of a process");
     if (g) {
         kfd_guest_calls_release(g);
         free(g->queues);
@@ -366,9 +382,10 @@ void kfd_guest_close(struct kfd_process *p)
 /* ---- kernels that are executed without timing ---- */
 
 /* A guest that is to attend to a kernel asks for something else, and so gives up its wait. */
-static bool asks_else(const struct kfd_connection *c)
+static bool has_other_call(const struct kfd_connection *c)
 {
-    return __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE) && !kfd_guest_is_aside(&c->call);
+    return __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE)
+           && !kfd_guest_call_runs_mid_kernel(&c->call);
 }
 
 /* The guests that have asked for it, and wait, look for what a kernel wants of them. */
@@ -383,11 +400,11 @@ void kfd_guests_attend(const struct driver_attention *now)
             continue;
         kfd_guest_drop(&c->request);
         c->waits = c->call;
-        guests.attending = c;
+        guests.attendant = c;
         answer_call(c, GUEST_ATTEND);
-        while (guests.attending && !asks_else(c))
-            kfd_take_aside();
-        guests.attending = NULL;
+        while (guests.attendant && !has_other_call(c))
+            kfd_serve_mid_kernel();
+        guests.attendant = NULL;
     }
     kfd_guest_set_attention(NULL);
 }

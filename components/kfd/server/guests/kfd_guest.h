@@ -20,8 +20,6 @@ struct kfd_guest {
     bool is_joining;           /* it waits for others that have to come (--shared) */
     struct kfd_guest_queue *queues; /* by the guest's numbers */
     size_t queue_count;
-    uint32_t contexts[16]; /* devices that it has created */
-    uint32_t context_count;
     uint64_t peers[KFD_GPUS_MAX]; /* GPUs whose memory each may access, a bit for each */
     uint64_t progress;            /* the driver's record of a program; switch_program() */
     bool attends;
@@ -39,23 +37,13 @@ void kfd_guest_enter(struct kfd_connection *c);
 /* Calls of the guest fail, and say why. */
 void kfd_guest_refuse(struct kfd_connection *c, const char *text);
 /* Any thread: can the call be done in the middle of a kernel? */
-bool kfd_guest_is_aside(const struct kfd_call *call);
+bool kfd_guest_call_runs_mid_kernel(const struct kfd_call *call);
 /* The process has ended: the contexts that it has made are destroyed. */
 void kfd_guest_close(struct kfd_process *p);
 /* Takes a request, which may wait for something, out of all lists. */
 void kfd_guest_drop(const struct kfd_request *request);
-/* True if the guest has calls that are not answered, or work that is not done. */
-bool kfd_guest_is_busy(const struct kfd_process *p);
 /* True for a guest that has entered and has not ended. */
 bool kfd_guest_lives(struct kfd_process *p);
-/* True for one that wants the engine to run. */
-bool kfd_guest_waits(const struct kfd_process *p);
-/* True for one that may ask for something before any simulated time passes. */
-bool kfd_guest_computes(struct kfd_process *p);
-/* True if such a guest sleeps for another reason than a call. */
-bool kfd_guest_sleeps(const struct kfd_process *p);
-/* A kernel of the guest did something wrong. */
-void kfd_guest_fault(const struct kfd_process *p, const struct driver_fault *fault);
 /* Does the calls of guests that are possible while no simulated time passes. */
 bool kfd_guests_step(void);
 /* A command was done, of whatever process. */
@@ -65,7 +53,7 @@ void kfd_guests_attend(const struct driver_attention *now);
 
 /* ---- kfd_guest_calls.c ---- */
 
-enum kfd_guest_kind { GUEST_LOOKS, GUEST_NOW, GUEST_RUNS, GUEST_WAITS, GUEST_ASIDE };
+enum kfd_guest_kind { GUEST_LOOKS, GUEST_NOW, GUEST_RUNS, GUEST_WAITS, GUEST_MID_KERNEL };
 enum kfd_guest_kind kfd_guest_kind_of(uint32_t name);
 /* Makes the queues of a guest that has entered. */
 void kfd_guest_make_queues(struct kfd_process *p);

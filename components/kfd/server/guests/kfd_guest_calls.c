@@ -28,8 +28,8 @@ static uint32_t device_of(const struct kfd_process *p, uint64_t number)
     const struct kfd_guest *g = p->guest;
     if (number < kfd.gpu_count)
         return g->has_entered ? p->device[number] : (uint32_t)number;
-    for (uint32_t i = 0; i < g->context_count; i++)
-        if (g->contexts[i] == number)
+    for (uint32_t i = 0; i < p->context_count; i++)
+        if (p->contexts[i] == number)
             return (uint32_t)number;
     return number == DRIVER_HOST_DEVICE ? DRIVER_HOST_DEVICE : UINT32_MAX - 1;
 }
@@ -43,7 +43,6 @@ static uint32_t queue_of(const struct kfd_guest *g, uint64_t number)
 /* An address that the guest has itself, by the driver's name; 0: it is none of its own. */
 static uint64_t name_of(const struct kfd_process *p, uint64_t address)
 {
-    const struct kfd_guest *g = p->guest;
     struct driver_device_info info;
     struct driver_page page;
     uint64_t name = kfd_name(p, address);
@@ -51,8 +50,8 @@ static uint64_t name_of(const struct kfd_process *p, uint64_t address)
         return 0;
     bool is_own =
         kfd.api->device_info(p->device[0], &info) == DRIVER_OK && info.process == page.process;
-    for (uint32_t i = 0; i < g->context_count && !is_own; i++)
-        is_own = kfd.api->device_info(g->contexts[i], &info) == DRIVER_OK
+    for (uint32_t i = 0; i < p->context_count && !is_own; i++)
+        is_own = kfd.api->device_info(p->contexts[i], &info) == DRIVER_OK
                  && info.process == page.process;
     return is_own ? name : 0;
 }
@@ -141,27 +140,27 @@ static enum driver_status set_peer(struct kfd_guest *g, uint32_t gpu, uint32_t p
     return status;
 }
 
-static enum driver_status context_create(struct kfd_guest *g, struct kfd_reply *reply,
+static enum driver_status context_create(struct kfd_process *p, struct kfd_reply *reply,
                                          uint32_t like, uint32_t process)
 {
     uint32_t context = 0;
-    if (g->context_count == ARRAY_COUNT(g->contexts))
+    if (p->context_count == ARRAY_COUNT(p->contexts))
         return refuse_call("a process has made too many contexts on a shared machine");
     enum driver_status status = kfd.api->context_create(like, process, &context);
     if (status == DRIVER_OK)
         status = kfd.api->contain(context);
     if (status == DRIVER_OK)
-        g->contexts[g->context_count++] = context;
+        p->contexts[p->context_count++] = context;
     reply->word[0] = context;
     return status;
 }
 
-static enum driver_status context_destroy(struct kfd_guest *g, uint32_t context)
+static enum driver_status context_destroy(struct kfd_process *p, uint32_t context)
 {
-    for (uint32_t i = 0; i < g->context_count; i++) {
-        if (g->contexts[i] != context)
+    for (uint32_t i = 0; i < p->context_count; i++) {
+        if (p->contexts[i] != context)
             continue;
-        g->contexts[i] = g->contexts[--g->context_count];
+        p->contexts[i] = p->contexts[--p->context_count];
         return kfd.api->context_destroy(context);
     }
     return refuse_call("only a device that the process has made can be destroyed");
@@ -398,8 +397,8 @@ static const struct kfd_process *program_of(uint32_t device)
         for (uint32_t i = 0; i < kfd.gpu_count; i++)
             if (p->device[i] == device)
                 return p;
-        for (uint32_t i = 0; i < g->context_count; i++)
-            if (g->contexts[i] == device)
+        for (uint32_t i = 0; i < p->context_count; i++)
+            if (p->contexts[i] == device)
                 return p;
     }
     return NULL;

@@ -205,7 +205,7 @@ static bool has_event(const struct kfd_queue *q, uint64_t number)
     return !packet || !packet->scratch_groups || !s || s->event_mailbox;
 }
 
-static bool packets_rung(struct kfd_queue *q, uint64_t value)
+static bool read_doorbell(struct kfd_queue *q, uint64_t value)
 {
     uint64_t announced = value + 1;
     bool waits = false;
@@ -234,7 +234,8 @@ bool kfd_queues_read_doorbells(struct kfd_process *p, uint32_t gpu, uint32_t *qu
             continue;
         q->doorbell_value = value;
         *queue = i;
-        waits |= kfd_sdma_is_type(q->type) ? kfd_sdma_rung(q, value) : packets_rung(q, value);
+        waits |=
+            kfd_sdma_is_type(q->type) ? kfd_sdma_read_doorbell(q, value) : read_doorbell(q, value);
     }
     return waits;
 }
@@ -245,7 +246,7 @@ bool kfd_queue_is_done(const struct kfd_process *p, uint32_t queue)
     return !q || (!q->count && (q->is_stopped || q->next == q->announced_end));
 }
 
-void kfd_queues_sync_memory(const struct kfd_process *p)
+void kfd_queues_sync_memory(struct kfd_process *p)
 {
     kfd_status(kfd.api->fence(p->fences, NULL), "a fence");
 }

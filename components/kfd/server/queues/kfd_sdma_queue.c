@@ -347,7 +347,7 @@ static bool packet_interrupts(const struct kfd_queue *q, uint64_t start)
     return false;
 }
 
-bool kfd_sdma_rung(struct kfd_queue *q, uint64_t value)
+bool kfd_sdma_read_doorbell(struct kfd_queue *q, uint64_t value)
 {
     uint64_t before = q->announced_end, announced = value;
     if (is_gfx8(q->gpu)) /* where the next packet will be in the ring */

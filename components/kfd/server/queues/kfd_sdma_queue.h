@@ -14,6 +14,6 @@ uint32_t kfd_sdma_queues(uint32_t gpu);
 bool kfd_sdma_begin(struct kfd_queue *q);
 /* The doorbell has this value. True: no thread will wait by an event for what it announces, or
  * there may be no room for more. */
-bool kfd_sdma_rung(struct kfd_queue *q, uint64_t value);
+bool kfd_sdma_read_doorbell(struct kfd_queue *q, uint64_t value);
 
 #endif

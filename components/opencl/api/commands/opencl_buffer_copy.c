@@ -2,11 +2,11 @@
 #include "opencl_transfer.h"
 
 /* A buffer and host memory: reading and writing. */
-static cl_int exchange_bytes(const struct opencl_enqueue *how, cl_mem handle, bool writes,
+static cl_int exchange_bytes(const struct opencl_enqueue *enqueue, cl_mem handle, bool writes,
                              size_t offset, size_t size, void *pointer)
 {
     struct opencl_memory *memory = opencl_buffer_find(handle);
-    cl_int error = opencl_memory_check_enqueue(how, memory);
+    cl_int error = opencl_memory_check_enqueue(enqueue, memory);
     if (error == CL_SUCCESS)
         error = opencl_memory_check_host(memory, writes);
     if (error == CL_SUCCESS && (!pointer || !opencl_memory_has(memory, offset, size) || size == 0))
@@ -16,14 +16,14 @@ static cl_int exchange_bytes(const struct opencl_enqueue *how, cl_mem handle, bo
     struct opencl_side buffer = {.memory = memory, .offset = offset}, host = {.pointer = pointer};
     struct opencl_transfer *copy =
         opencl_transfer_bytes(writes ? buffer : host, writes ? host : buffer, size);
-    return opencl_enqueue(how, &copy->command);
+    return opencl_enqueue(enqueue, &copy->command);
 }
 
 #define HOW(command, blocks)                                                                       \
     &(struct opencl_enqueue)                                                                       \
     {                                                                                              \
         .queue = queue, .type = command, .wait_count = count, .waits = list, .event = event,       \
-        .blocking = blocks                                                                         \
+        .is_blocking = blocks                                                                      \
     }
 
 OPENCL_CALL(clEnqueueReadBuffer,
@@ -42,31 +42,31 @@ static bool ranges_overlap(size_t a, size_t b, size_t size)
     return a < b ? b - a < size : a - b < size;
 }
 
-static cl_int check_copy(const struct opencl_enqueue *how, const struct opencl_memory *from,
+static cl_int check_copy(const struct opencl_enqueue *enqueue, const struct opencl_memory *from,
                          const struct opencl_memory *to)
 {
-    cl_int error = opencl_memory_check_enqueue(how, from);
-    return error == CL_SUCCESS ? opencl_memory_check_enqueue(how, to) : error;
+    cl_int error = opencl_memory_check_enqueue(enqueue, from);
+    return error == CL_SUCCESS ? opencl_memory_check_enqueue(enqueue, to) : error;
 }
 
-static cl_int copy_buffer(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem to_handle,
-                          size_t from_offset, size_t to_offset, size_t size)
+static cl_int copy_buffer(const struct opencl_enqueue *enqueue, cl_mem from_handle,
+                          cl_mem to_handle, size_t from_offset, size_t to_offset, size_t size)
 {
     struct opencl_memory *from = opencl_buffer_find(from_handle);
     struct opencl_memory *to = opencl_buffer_find(to_handle);
-    cl_int error = check_copy(how, from, to);
+    cl_int error = check_copy(enqueue, from, to);
     if (error != CL_SUCCESS)
         return error;
     if (size == 0 || !opencl_memory_has(from, from_offset, size)
         || !opencl_memory_has(to, to_offset, size))
         return CL_INVALID_VALUE;
-    if (opencl_memory_whole(from) == opencl_memory_whole(to)
+    if (opencl_memory_owner(from) == opencl_memory_owner(to)
         && ranges_overlap(from->origin + from_offset, to->origin + to_offset, size))
         return CL_MEM_COPY_OVERLAP;
     struct opencl_transfer *transfer =
         opencl_transfer_bytes((struct opencl_side){.memory = to, .offset = to_offset},
                               (struct opencl_side){.memory = from, .offset = from_offset}, size);
-    return opencl_enqueue(how, &transfer->command);
+    return opencl_enqueue(enqueue, &transfer->command);
 }
 
 OPENCL_CALL(clEnqueueCopyBuffer,
@@ -116,11 +116,11 @@ struct rectangle {
     size_t buffer_row, buffer_slice, host_row, host_slice;
 };
 
-static cl_int exchange_rectangle(const struct opencl_enqueue *how, cl_mem handle, bool writes,
+static cl_int exchange_rectangle(const struct opencl_enqueue *enqueue, cl_mem handle, bool writes,
                                  const struct rectangle *r, void *pointer)
 {
     struct opencl_memory *memory = opencl_buffer_find(handle);
-    cl_int error = opencl_memory_check_enqueue(how, memory);
+    cl_int error = opencl_memory_check_enqueue(enqueue, memory);
     if (error == CL_SUCCESS)
         error = opencl_memory_check_host(memory, writes);
     if (error != CL_SUCCESS)
@@ -133,7 +133,7 @@ static cl_int exchange_rectangle(const struct opencl_enqueue *how, cl_mem handle
         return CL_INVALID_VALUE;
     struct opencl_transfer *transfer =
         opencl_transfer_rectangle(writes ? buffer : host, writes ? host : buffer, r->region);
-    return opencl_enqueue(how, &transfer->command);
+    return opencl_enqueue(enqueue, &transfer->command);
 }
 
 #define RECTANGLE                                                                                  \
@@ -166,10 +166,10 @@ static bool rectangles_overlap(const size_t from[3], const size_t to[3], const s
     const size_t block_bytes = (region[2] - 1) * slice + slice_bytes;
     const size_t from_first = from[2] * slice + from[1] * row + from[0];
     const size_t to_first = to[2] * slice + to[1] * row + to[0];
-    bool in_x = ranges_overlap(from[0], to[0], region[0]);
-    bool in_y = ranges_overlap(from[1], to[1], region[1]);
-    bool in_z = ranges_overlap(from[2], to[2], region[2]);
-    if (in_x && in_y && in_z)
+    bool overlaps_x = ranges_overlap(from[0], to[0], region[0]);
+    bool overlaps_y = ranges_overlap(from[1], to[1], region[1]);
+    bool overlaps_z = ranges_overlap(from[2], to[2], region[2]);
+    if (overlaps_x && overlaps_y && overlaps_z)
         return true;
     /* A row that is wrapped around reaches into the next one. */
     bool wraps_x = from[0] + region[0] > row || to[0] + region[0] > row;
@@ -177,13 +177,13 @@ static bool rectangles_overlap(const size_t from[3], const size_t to[3], const s
     return (wraps_x || wraps_y) && ranges_overlap(from_first, to_first, block_bytes);
 }
 
-static cl_int copy_rectangle(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem to_handle,
-                             const size_t *from_origin, const size_t *to_origin,
+static cl_int copy_rectangle(const struct opencl_enqueue *enqueue, cl_mem from_handle,
+                             cl_mem to_handle, const size_t *from_origin, const size_t *to_origin,
                              const size_t *region, const size_t pitches[4])
 {
     struct opencl_side from = {.memory = opencl_buffer_find(from_handle)};
     struct opencl_side to = {.memory = opencl_buffer_find(to_handle)};
-    cl_int error = check_copy(how, from.memory, to.memory);
+    cl_int error = check_copy(enqueue, from.memory, to.memory);
     if (error != CL_SUCCESS)
         return error;
     if (!from_origin || !to_origin || !is_region(region)
@@ -191,13 +191,13 @@ static cl_int copy_rectangle(const struct opencl_enqueue *how, cl_mem from_handl
         || !set_pitches(&to, to_origin, region, pitches[2], pitches[3]) || !side_fits(&from, region)
         || !side_fits(&to, region))
         return CL_INVALID_VALUE;
-    bool same = from.memory == to.memory;
-    if (same && (from.row != to.row || from.slice != to.slice))
+    bool is_same = from.memory == to.memory;
+    if (is_same && (from.row != to.row || from.slice != to.slice))
         return CL_INVALID_VALUE;
-    if (same && rectangles_overlap(from_origin, to_origin, region, from.row, from.slice))
+    if (is_same && rectangles_overlap(from_origin, to_origin, region, from.row, from.slice))
         return CL_MEM_COPY_OVERLAP;
     struct opencl_transfer *transfer = opencl_transfer_rectangle(to, from, region);
-    return opencl_enqueue(how, &transfer->command);
+    return opencl_enqueue(enqueue, &transfer->command);
 }
 
 OPENCL_CALL(clEnqueueCopyBufferRect,

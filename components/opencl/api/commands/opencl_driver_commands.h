@@ -1,6 +1,6 @@
 /* The calls of the driver that commands make. Where the calls of the program are recorded
  * (`--record api`), each is noted as the call of HIP that does the same: a lane is a stream, and an
- * event that the program may ask for, or another lane wait for, is one of HIP (hip_recorder.h).
+ * event that the program may ask for, or another lane wait for, is one of HIP (hip_record.h).
  * Addresses are those of the program; `ticket` is that of the command. */
 #ifndef HEDDLE_COMPONENTS_OPENCL_API_COMMANDS_OPENCL_DRIVER_COMMANDS_H
 #define HEDDLE_COMPONENTS_OPENCL_API_COMMANDS_OPENCL_DRIVER_COMMANDS_H
@@ -37,9 +37,9 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
                                         const struct kernarg_geometry *geometry, bool prints,
                                         uint64_t *ticket);
 
-/* Later commands of the lane wait for the command of `ticket`, of lane `other`; `number` is that of
- * its event in the recording, or 0. */
-cl_int opencl_driver_order(uint32_t lane, uint32_t other, uint32_t number, uint64_t ticket);
+/* Later commands of the lane wait for the command of `ticket`, of lane `other_lane`; `number` is
+ * that of its event in the recording, or 0. */
+cl_int opencl_driver_order(uint32_t lane, uint32_t other_lane, uint32_t number, uint64_t ticket);
 /* Waits until all commands of the lane are done, and lets no other thread run. */
 cl_int opencl_driver_drain(uint32_t lane);
 /* Notes an event in a recording: it is made when its command was issued, waited for, asked for,

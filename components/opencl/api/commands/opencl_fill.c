@@ -28,12 +28,12 @@ bool opencl_fill_is_sound(const void *pattern, size_t bytes, size_t offset, size
 static cl_int fill_by_copies(const struct fill *fill, uint32_t lane, uint64_t address,
                              uint64_t *ticket)
 {
-    size_t done = fill->bytes, size = fill->box.region[0];
+    size_t filled = fill->bytes, size = fill->box.region[0];
     cl_int error = opencl_driver_write(lane, address, fill->pattern, fill->bytes, ticket);
-    while (done < size && error == CL_SUCCESS) {
-        size_t more = min(size - done, done);
-        error = opencl_driver_move(lane, address + done, address, more, ticket);
-        done += more;
+    while (filled < size && error == CL_SUCCESS) {
+        size_t more = min(size - filled, filled);
+        error = opencl_driver_move(lane, address + filled, address, more, ticket);
+        filled += more;
     }
     return error;
 }
@@ -101,19 +101,19 @@ struct opencl_command *opencl_fill_create(struct opencl_memory *memory, void *po
     return &fill->command;
 }
 
-static cl_int fill_buffer(const struct opencl_enqueue *how, cl_mem handle, const void *pattern,
+static cl_int fill_buffer(const struct opencl_enqueue *enqueue, cl_mem handle, const void *pattern,
                           size_t bytes, size_t offset, size_t size)
 {
     struct opencl_memory *memory = opencl_buffer_find(handle);
-    cl_int error = opencl_memory_check_enqueue(how, memory);
+    cl_int error = opencl_memory_check_enqueue(enqueue, memory);
     if (error != CL_SUCCESS)
         return error;
     if (!opencl_fill_is_sound(pattern, bytes, offset, size)
         || !opencl_memory_has(memory, offset, size) || size == 0)
         return CL_INVALID_VALUE;
-    return opencl_enqueue(how, opencl_fill_create(memory, NULL,
-                                                  (struct opencl_box){offset, {size, 1, 1}, 0, 0},
-                                                  pattern, bytes));
+    return opencl_enqueue(
+        enqueue, opencl_fill_create(memory, NULL, (struct opencl_box){offset, {size, 1, 1}, 0, 0},
+                                    pattern, bytes));
 }
 
 OPENCL_CALL(clEnqueueFillBuffer,

@@ -8,7 +8,7 @@
     &(struct opencl_enqueue)                                                                       \
     {                                                                                              \
         .queue = queue, .type = command, .wait_count = count, .waits = list, .event = event,       \
-        .blocking = blocks                                                                         \
+        .is_blocking = blocks                                                                      \
     }
 
 static struct opencl_side side_of(struct opencl_memory *memory, void *pointer,
@@ -40,14 +40,14 @@ static bool set_host_pitches(const struct opencl_image *image, const struct open
     return true;
 }
 
-static cl_int exchange_image(const struct opencl_enqueue *how, cl_mem handle, bool writes,
+static cl_int exchange_image(const struct opencl_enqueue *enqueue, cl_mem handle, bool writes,
                              const size_t *origin, const size_t *region, const size_t pitches[2],
                              void *pointer)
 {
     struct opencl_memory *memory = opencl_image_find(handle);
     struct opencl_box box;
     struct opencl_side host = {.pointer = pointer};
-    cl_int error = opencl_memory_check_enqueue(how, memory);
+    cl_int error = opencl_memory_check_enqueue(enqueue, memory);
     if (error == CL_SUCCESS)
         error = opencl_memory_check_host(memory, writes);
     if (error == CL_SUCCESS
@@ -57,9 +57,9 @@ static cl_int exchange_image(const struct opencl_enqueue *how, cl_mem handle, bo
     if (error != CL_SUCCESS)
         return error;
     struct opencl_side image = side_of(memory, NULL, &box);
-    return opencl_enqueue(
-        how, &opencl_transfer_rectangle(writes ? image : host, writes ? host : image, box.region)
-                  ->command);
+    return opencl_enqueue(enqueue, &opencl_transfer_rectangle(writes ? image : host,
+                                                              writes ? host : image, box.region)
+                                        ->command);
 }
 
 OPENCL_CALL(clEnqueueReadImage,
@@ -85,14 +85,14 @@ static bool boxes_overlap(const size_t a[3], const size_t b[3], const size_t reg
     return true;
 }
 
-static cl_int copy_image(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem to_handle,
+static cl_int copy_image(const struct opencl_enqueue *enqueue, cl_mem from_handle, cl_mem to_handle,
                          const size_t *from_origin, const size_t *to_origin, const size_t *region)
 {
     struct opencl_memory *from = opencl_image_find(from_handle), *to = opencl_image_find(to_handle);
     struct opencl_box from_box, to_box;
-    cl_int error = opencl_memory_check_enqueue(how, from);
+    cl_int error = opencl_memory_check_enqueue(enqueue, from);
     if (error == CL_SUCCESS)
-        error = opencl_memory_check_enqueue(how, to);
+        error = opencl_memory_check_enqueue(enqueue, to);
     if (error != CL_SUCCESS)
         return error;
     if (from->image->order != to->image->order || from->image->channel != to->image->channel)
@@ -102,7 +102,7 @@ static cl_int copy_image(const struct opencl_enqueue *how, cl_mem from_handle, c
         return CL_INVALID_VALUE;
     if (from == to && boxes_overlap(from_origin, to_origin, region))
         return CL_MEM_COPY_OVERLAP;
-    return opencl_enqueue(how,
+    return opencl_enqueue(enqueue,
                           &opencl_transfer_rectangle(side_of(to, NULL, &to_box),
                                                      side_of(from, NULL, &from_box), to_box.region)
                                ->command);
@@ -116,16 +116,16 @@ OPENCL_CALL(clEnqueueCopyImage,
                        region));
 
 /* Between an image and a buffer, in which rows and slices have no gaps. */
-static cl_int copy_buffer(const struct opencl_enqueue *how, cl_mem image_handle,
-                          cl_mem buffer_handle, bool to_buffer, const size_t *origin,
+static cl_int copy_buffer(const struct opencl_enqueue *enqueue, cl_mem image_handle,
+                          cl_mem buffer_handle, bool writes_buffer, const size_t *origin,
                           const size_t *region, size_t offset)
 {
     struct opencl_memory *memory = opencl_image_find(image_handle);
     struct opencl_memory *buffer = opencl_buffer_find(buffer_handle);
     struct opencl_box box;
-    cl_int error = opencl_memory_check_enqueue(how, memory);
+    cl_int error = opencl_memory_check_enqueue(enqueue, memory);
     if (error == CL_SUCCESS)
-        error = opencl_memory_check_enqueue(how, buffer);
+        error = opencl_memory_check_enqueue(enqueue, buffer);
     if (error != CL_SUCCESS)
         return error;
     if (!opencl_image_box(memory->image, origin, region, &box))
@@ -136,10 +136,11 @@ static cl_int copy_buffer(const struct opencl_enqueue *how, cl_mem image_handle,
     if (!opencl_memory_is_aligned(buffer))
         return CL_MISALIGNED_SUB_BUFFER_OFFSET;
     struct opencl_side image = side_of(memory, NULL, &box);
-    struct opencl_side other = {buffer, NULL, offset, box.region[0], slice};
-    return opencl_enqueue(how, &opencl_transfer_rectangle(to_buffer ? other : image,
-                                                          to_buffer ? image : other, box.region)
-                                    ->command);
+    struct opencl_side buffer_side = {buffer, NULL, offset, box.region[0], slice};
+    return opencl_enqueue(enqueue, &opencl_transfer_rectangle(writes_buffer ? buffer_side : image,
+                                                              writes_buffer ? image : buffer_side,
+                                                              box.region)
+                                        ->command);
 }
 
 OPENCL_CALL(clEnqueueCopyImageToBuffer,
@@ -156,19 +157,19 @@ OPENCL_CALL(clEnqueueCopyBufferToImage,
 
 /* ---- filling and mapping ---- */
 
-static cl_int fill_image(const struct opencl_enqueue *how, cl_mem handle, const void *colour,
+static cl_int fill_image(const struct opencl_enqueue *enqueue, cl_mem handle, const void *colour,
                          const size_t *origin, const size_t *region)
 {
     struct opencl_memory *memory = opencl_image_find(handle);
     uint8_t element[OPENCL_ELEMENT_MAX];
     struct opencl_box box;
-    cl_int error = opencl_memory_check_enqueue(how, memory);
+    cl_int error = opencl_memory_check_enqueue(enqueue, memory);
     if (error != CL_SUCCESS)
         return error;
     if (!colour || !opencl_image_box(memory->image, origin, region, &box))
         return CL_INVALID_VALUE;
     opencl_image_encode(memory->image, colour, element);
-    return opencl_enqueue(how,
+    return opencl_enqueue(enqueue,
                           opencl_fill_create(memory, NULL, box, element, memory->image->bytes));
 }
 
@@ -177,7 +178,7 @@ OPENCL_CALL(clEnqueueFillImage,
              const size_t *region, cl_uint count, const cl_event *list, cl_event *event),
             fill_image(HOW(CL_COMMAND_FILL_IMAGE, false), image, colour, origin, region));
 
-static void *map_image(const struct opencl_enqueue *how, cl_mem handle, cl_map_flags flags,
+static void *map_image(const struct opencl_enqueue *enqueue, cl_mem handle, cl_map_flags flags,
                        const size_t *origin, const size_t *region, size_t *row, size_t *slice,
                        cl_int *error)
 {
@@ -188,7 +189,7 @@ static void *map_image(const struct opencl_enqueue *how, cl_mem handle, cl_map_f
     bool has_slices =
         dimensions == 3 || (memory && memory->image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY);
     void *pointer =
-        opencl_memory_map(how, memory, flags, box, fits && (slice || !has_slices), error);
+        opencl_memory_map(enqueue, memory, flags, box, fits && (slice || !has_slices), error);
     if (pointer)
         *row = memory->image->row;
     if (pointer && slice)

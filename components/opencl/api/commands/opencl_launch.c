@@ -25,7 +25,7 @@ struct launch {
     bool prints; /* by a buffer of OpenCL's printf */
     struct used {
         struct opencl_memory *memory; /* held */
-        bool written;
+        bool is_written;
     } * used;
     size_t used_count;
 };
@@ -42,10 +42,10 @@ struct request {
 
 static size_t largest_divisor(size_t number, size_t limit)
 {
-    size_t found = min(number, limit);
-    while (found > 1 && number % found != 0)
-        found--;
-    return found > 0 ? found : 1;
+    size_t divisor = min(number, limit);
+    while (divisor > 1 && number % divisor != 0)
+        divisor--;
+    return divisor > 0 ? divisor : 1;
 }
 
 /* The program leaves the size of work-groups to us: as large as divides the grid, the first
@@ -122,14 +122,14 @@ static cl_int use_memory(struct launch *launch, const struct opencl_argument *ar
     uint64_t address = 0;
     if (!memory)
         return CL_INVALID_KERNEL_ARGS;
-    bool written = memory->image
-                       ? argument->access != OPENCL_ACCESS_READ_ONLY
-                       : !argument->is_const && argument->address_space != OPENCL_ADDRESS_CONSTANT;
+    bool is_written =
+        memory->image ? argument->access != OPENCL_ACCESS_READ_ONLY
+                      : !argument->is_const && argument->address_space != OPENCL_ADDRESS_CONSTANT;
     cl_int error = memory->image ? opencl_image_description(memory, place, &address)
                                  : opencl_memory_address(memory, place, &address);
     memcpy(bytes, &address, sizeof address);
     opencl_hold(&memory->object);
-    launch->used[launch->used_count++] = (struct used){memory, written};
+    launch->used[launch->used_count++] = (struct used){memory, is_written};
     return error;
 }
 
@@ -149,7 +149,7 @@ static void use_local(struct launch *launch, const struct opencl_argument *argum
 static cl_int set_arguments(struct launch *launch, const struct request *request)
 {
     const struct opencl_kernel *facts = request->kernel->facts;
-    size_t size = 0, at = 0;
+    size_t size = 0, offset = 0;
     cl_int error = CL_SUCCESS;
     if (facts->argument_count != launch->function->kernel->explicit_argument_count)
         return CL_INVALID_KERNEL_DEFINITION;
@@ -161,7 +161,7 @@ static cl_int set_arguments(struct launch *launch, const struct request *request
     for (uint32_t i = 0; i < facts->argument_count && error == CL_SUCCESS; i++) {
         const struct opencl_argument *argument = &facts->arguments[i];
         const struct opencl_value *value = &request->kernel->values[i];
-        uint8_t *bytes = launch->bytes + at;
+        uint8_t *bytes = launch->bytes + offset;
         if (!value->is_set)
             return CL_INVALID_KERNEL_ARGS;
         memcpy(bytes, value->bytes, argument->size);
@@ -170,7 +170,7 @@ static cl_int set_arguments(struct launch *launch, const struct request *request
         else if (value->memory)
             error = use_memory(launch, argument, value, request->queue->place, bytes);
         launch->values[i] = bytes;
-        at += argument->size;
+        offset += argument->size;
     }
     if (error == CL_SUCCESS
         && launch->function->kernel->group_size + launch->dynamic_lds
@@ -195,7 +195,7 @@ static cl_int hand_over(struct launch *launch, struct opencl_event *event, const
     enum driver_status status = opencl_driver_launch(
         event->lane, function, &described, &launch->geometry, launch->prints, &event->ticket);
     if (status == DRIVER_FAULT)
-        return opencl_error_of(services->refuse_launch(function));
+        return opencl_error_of(services->fail_launch(function));
     error = opencl_status(status);
     if (error == CL_SUCCESS && launch->geometry.hostcall_buffer != 0)
         services->hostcall_begin(event->queue->device->number, function->name, event->ticket);
@@ -214,7 +214,7 @@ static cl_int issue_launch(struct opencl_command *command, struct opencl_event *
         return CL_SUCCESS;
     for (size_t i = 0; i < launch->used_count && error == CL_SUCCESS; i++)
         error = opencl_memory_use(launch->used[i].memory, queue->place, event->lane,
-                                  launch->used[i].written);
+                                  launch->used[i].is_written);
     if (error == CL_SUCCESS && opencl.hip->calls_host(launch->function))
         error = opencl_error_of(opencl.hip->hostcall_buffer(launch->function, number,
                                                             &launch->geometry.hostcall_buffer));
@@ -283,11 +283,11 @@ static cl_int find_code(struct launch *launch, const struct request *request)
     return launch->function ? CL_SUCCESS : CL_INVALID_PROGRAM_EXECUTABLE;
 }
 
-static cl_int check_launch(const struct opencl_enqueue *how, struct request *request,
+static cl_int check_launch(const struct opencl_enqueue *enqueue, struct request *request,
                            cl_kernel handle)
 {
     struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_check_enqueue(enqueue, &queue);
     if (error == CL_INVALID_COMMAND_QUEUE)
         return error;
     request->queue = queue;
@@ -303,10 +303,10 @@ static cl_int check_launch(const struct opencl_enqueue *how, struct request *req
     return request->global ? CL_SUCCESS : CL_INVALID_GLOBAL_WORK_SIZE;
 }
 
-static cl_int enqueue_launch(const struct opencl_enqueue *how, cl_kernel handle,
+static cl_int enqueue_launch(const struct opencl_enqueue *enqueue, cl_kernel handle,
                              struct request request)
 {
-    cl_int error = check_launch(how, &request, handle);
+    cl_int error = check_launch(enqueue, &request, handle);
     if (error != CL_SUCCESS)
         return error;
     struct launch *launch = opencl_allocate(sizeof *launch);
@@ -324,7 +324,7 @@ static cl_int enqueue_launch(const struct opencl_enqueue *how, cl_kernel handle,
         return error;
     }
     set_geometry(launch, &request);
-    return opencl_enqueue(how, &launch->command);
+    return opencl_enqueue(enqueue, &launch->command);
 }
 
 OPENCL_CALL(clEnqueueNDRangeKernel,
@@ -355,10 +355,10 @@ OPENCL_CALL(clEnqueueTask,
                                             .global = (const size_t[1]){1},
                                             .local = (const size_t[1]){1}}));
 
-static cl_int refuse_native(const struct opencl_enqueue *how)
+static cl_int fail_native(const struct opencl_enqueue *enqueue)
 {
     struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_check_enqueue(enqueue, &queue);
     return error == CL_SUCCESS ? CL_INVALID_OPERATION : error;
 }
 
@@ -370,8 +370,8 @@ cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue,
                                          cl_event *event)
 {
     (void)function, (void)arguments, (void)size, (void)number, (void)list, (void)places;
-    const struct opencl_enqueue how = {
+    const struct opencl_enqueue enqueue = {
         .queue = queue, .wait_count = count, .waits = waits, .event = event};
     cl_int error = opencl_enter("clEnqueueNativeKernel");
-    return opencl_leave(error == CL_SUCCESS ? refuse_native(&how) : error);
+    return opencl_leave(error == CL_SUCCESS ? fail_native(&enqueue) : error);
 }

@@ -16,7 +16,7 @@ int opencl_context_place(const struct opencl_context *context, const struct open
 
 /* ---- calls at the end of objects ---- */
 
-static struct opencl_destructor *due; /* in the order in which they are made */
+static struct opencl_destructor *due_destructors; /* in the order in which they are made */
 
 void opencl_destructor_add(struct opencl_destructor **list, void (*call)(void *object, void *data),
                            void *object, void *data)
@@ -28,16 +28,16 @@ void opencl_destructor_add(struct opencl_destructor **list, void (*call)(void *o
 
 void opencl_destructors_due(struct opencl_destructor *list)
 {
-    struct opencl_destructor **end = &due;
+    struct opencl_destructor **end = &due_destructors;
     while (*end)
         end = &(*end)->next;
     *end = list;
 }
 
-struct opencl_destructor *opencl_destructors_take(void)
+struct opencl_destructor *opencl_destructors_pop(void)
 {
-    struct opencl_destructor *list = due;
-    due = NULL;
+    struct opencl_destructor *list = due_destructors;
+    due_destructors = NULL;
     return list;
 }
 
@@ -66,15 +66,15 @@ static cl_int check_properties(const cl_context_properties *properties, size_t *
     *count = 0;
     if (!properties)
         return CL_SUCCESS;
-    bool platform = false, sync = false;
+    bool has_platform = false, has_sync = false;
     for (; properties[*count]; *count += 2) {
         cl_context_properties key = properties[*count];
-        bool *seen = key == CL_CONTEXT_PLATFORM            ? &platform
-                     : key == CL_CONTEXT_INTEROP_USER_SYNC ? &sync
-                                                           : NULL;
-        if (!seen || *seen)
+        bool *is_given = key == CL_CONTEXT_PLATFORM            ? &has_platform
+                         : key == CL_CONTEXT_INTEROP_USER_SYNC ? &has_sync
+                                                               : NULL;
+        if (!is_given || *is_given)
             return CL_INVALID_PROPERTY;
-        *seen = true;
+        *is_given = true;
         const void *value = (const void *)properties[*count + 1];
         if (key == CL_CONTEXT_PLATFORM && !opencl_find(OPENCL_PLATFORM, value))
             return CL_INVALID_PLATFORM;
@@ -128,12 +128,12 @@ static cl_context create_from_type(const cl_context_properties *properties, cl_d
     cl_device_id devices[OPENCL_DEVICES_MAX];
     for (uint32_t i = 0; i < opencl.device_count; i++)
         devices[i] = opencl.devices[i].object.handle;
-    bool ours = (type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)) != 0;
+    bool includes_gpus = (type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)) != 0;
     if (type == 0 || (type != CL_DEVICE_TYPE_ALL && (type & ~known) != 0)) {
         *error = CL_INVALID_DEVICE_TYPE;
         return NULL;
     }
-    if (!ours) {
+    if (!includes_gpus) {
         *error = CL_DEVICE_NOT_FOUND;
         return NULL;
     }

@@ -29,7 +29,7 @@ void opencl_destructor_add(struct opencl_destructor **list, void (*call)(void *o
 /* The object is gone: its calls are made when the function of OpenCL that ended it returns. */
 void opencl_destructors_due(struct opencl_destructor *list);
 /* The calls that are due; and making them, without the lock. */
-struct opencl_destructor *opencl_destructors_take(void);
+struct opencl_destructor *opencl_destructors_pop(void);
 void opencl_destructors_run(struct opencl_destructor *list);
 
 #endif

@@ -168,12 +168,13 @@ static cl_int set_pitches(struct opencl_image *image, const struct request *requ
 static cl_int set_buffer(struct opencl_image *image, const struct request *request)
 {
     cl_mem handle = request->description->mem_object;
-    bool may = image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER || image->type == CL_MEM_OBJECT_IMAGE2D;
+    bool is_allowed =
+        image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER || image->type == CL_MEM_OBJECT_IMAGE2D;
     if (!handle)
         return image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? CL_INVALID_IMAGE_DESCRIPTOR
                                                            : CL_SUCCESS;
     image->buffer = opencl_buffer_find(handle);
-    if (!image->buffer || !may || image->buffer->context != request->context)
+    if (!image->buffer || !is_allowed || image->buffer->context != request->context)
         return CL_INVALID_IMAGE_DESCRIPTOR;
     return opencl_memory_allows_part(image->buffer, request->flags) ? CL_SUCCESS : CL_INVALID_VALUE;
 }
@@ -213,7 +214,7 @@ static struct opencl_memory *make_image(const struct request *request,
         return opencl_memory_create(request->context, properties, request->flags, size,
                                     request->pointer, error);
     opencl_hold(&image->buffer->object);
-    return opencl_memory_make_part(opencl_memory_whole(image->buffer),
+    return opencl_memory_make_part(opencl_memory_owner(image->buffer),
                                    opencl_memory_part_flags(image->buffer, request->flags),
                                    image->buffer->parent ? image->buffer->origin : 0, size);
 }

@@ -59,11 +59,11 @@ static bool order_fits_type(const struct opencl_channel_order *order,
 
 cl_int opencl_image_set_format(struct opencl_image *image, const cl_image_format *format)
 {
-    bool known = format && format->image_channel_order >= CL_R
-                 && format->image_channel_order <= CL_ABGR
-                 && format->image_channel_data_type >= CL_SNORM_INT8
-                 && format->image_channel_data_type <= CL_UNORM_INT_101010_2;
-    if (!known)
+    bool is_known = format && format->image_channel_order >= CL_R
+                    && format->image_channel_order <= CL_ABGR
+                    && format->image_channel_data_type >= CL_SNORM_INT8
+                    && format->image_channel_data_type <= CL_UNORM_INT_101010_2;
+    if (!is_known)
         return CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
     for (int i = 0; i < ORDERS; i++)
         if (orders[i].name == format->image_channel_order)

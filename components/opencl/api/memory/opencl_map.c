@@ -11,10 +11,10 @@
 #define MAP_FLAGS  (CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
 #define MAP_WRITES (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
 
-static cl_int check_map(const struct opencl_enqueue *how, const struct opencl_memory *memory,
+static cl_int check_map(const struct opencl_enqueue *enqueue, const struct opencl_memory *memory,
                         cl_map_flags flags, bool fits)
 {
-    cl_int error = opencl_memory_check_enqueue(how, memory);
+    cl_int error = opencl_memory_check_enqueue(enqueue, memory);
     if (error != CL_SUCCESS)
         return error;
     if ((flags & ~(cl_map_flags)MAP_FLAGS) != 0 || !fits
@@ -36,10 +36,10 @@ static void add_mapping(struct opencl_memory *memory, const struct opencl_mappin
 }
 
 /* A copy between the device's memory and what the host sees of it, if anything is to be copied. */
-static struct opencl_command *exchange_box(struct opencl_memory *whole, void *pointer,
+static struct opencl_command *exchange_box(struct opencl_memory *owner, void *pointer,
                                            const struct opencl_box *box, bool writes, bool copies)
 {
-    struct opencl_side device = {whole, NULL, box->offset, box->row, box->slice};
+    struct opencl_side device = {owner, NULL, box->offset, box->row, box->slice};
     struct opencl_side host = {NULL, pointer, 0, box->row, box->slice};
     const size_t none[3] = {0, 1, 1};
     return &opencl_transfer_rectangle(writes ? device : host, writes ? host : device,
@@ -47,13 +47,13 @@ static struct opencl_command *exchange_box(struct opencl_memory *whole, void *po
                 ->command;
 }
 
-void *opencl_memory_map(const struct opencl_enqueue *how, struct opencl_memory *memory,
+void *opencl_memory_map(const struct opencl_enqueue *enqueue, struct opencl_memory *memory,
                         cl_map_flags flags, struct opencl_box box, bool fits, cl_int *error)
 {
-    *error = check_map(how, memory, flags, fits);
+    *error = check_map(enqueue, memory, flags, fits);
     if (*error != CL_SUCCESS)
         return NULL;
-    struct opencl_memory *whole = opencl_memory_whole(memory);
+    struct opencl_memory *owner = opencl_memory_owner(memory);
     uint8_t *shadow = opencl_memory_shadow(memory);
     if (!shadow) {
         *error = CL_MAP_FAILURE;
@@ -63,21 +63,21 @@ void *opencl_memory_map(const struct opencl_enqueue *how, struct opencl_memory *
     const struct opencl_mapping mapping = {shadow + box.offset, box, flags};
     /* A program that maps for writing may leave bytes as they are. So the mapped bytes have to be
      * the buffer's, unless the flag says that they do not matter. */
-    bool reads = !(flags & CL_MAP_WRITE_INVALIDATE_REGION) && !whole->is_shared;
+    bool reads = !(flags & CL_MAP_WRITE_INVALIDATE_REGION) && !owner->is_shared;
     opencl_hold(&memory->object);
-    *error = opencl_enqueue(how, exchange_box(whole, mapping.pointer, &box, false, reads));
+    *error = opencl_enqueue(enqueue, exchange_box(owner, mapping.pointer, &box, false, reads));
     if (*error == CL_SUCCESS)
         add_mapping(memory, &mapping);
     opencl_drop(&memory->object);
     return *error == CL_SUCCESS ? mapping.pointer : NULL;
 }
 
-static void *map_buffer(const struct opencl_enqueue *how, cl_mem handle, cl_map_flags flags,
+static void *map_buffer(const struct opencl_enqueue *enqueue, cl_mem handle, cl_map_flags flags,
                         size_t offset, size_t size, cl_int *error)
 {
     struct opencl_memory *memory = opencl_buffer_find(handle);
     const struct opencl_box box = {offset, {size, 1, 1}, size, size};
-    return opencl_memory_map(how, memory, flags, box,
+    return opencl_memory_map(enqueue, memory, flags, box,
                              size > 0 && memory && opencl_memory_has(memory, offset, size), error);
 }
 
@@ -85,15 +85,15 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_b
                                      cl_map_flags flags, size_t offset, size_t size, cl_uint count,
                                      const cl_event *list, cl_event *event, cl_int *errcode_ret)
 {
-    const struct opencl_enqueue how = {.queue = queue,
-                                       .type = CL_COMMAND_MAP_BUFFER,
-                                       .wait_count = count,
-                                       .waits = list,
-                                       .event = event,
-                                       .blocking = blocking};
+    const struct opencl_enqueue enqueue = {.queue = queue,
+                                           .type = CL_COMMAND_MAP_BUFFER,
+                                           .wait_count = count,
+                                           .waits = list,
+                                           .event = event,
+                                           .is_blocking = blocking};
     cl_int error = opencl_enter("clEnqueueMapBuffer");
     void *pointer =
-        error == CL_SUCCESS ? map_buffer(&how, buffer, flags, offset, size, &error) : NULL;
+        error == CL_SUCCESS ? map_buffer(&enqueue, buffer, flags, offset, size, &error) : NULL;
     opencl_leave(error);
     if (errcode_ret)
         *errcode_ret = error;
@@ -109,10 +109,10 @@ static struct opencl_mapping *find_mapping(struct opencl_memory *memory, const v
     return NULL;
 }
 
-static cl_int unmap_memory(const struct opencl_enqueue *how, cl_mem handle, void *pointer)
+static cl_int unmap_memory(const struct opencl_enqueue *enqueue, cl_mem handle, void *pointer)
 {
     struct opencl_memory *memory = opencl_memory_find(handle);
-    cl_int error = opencl_memory_check_enqueue(how, memory);
+    cl_int error = opencl_memory_check_enqueue(enqueue, memory);
     if (error != CL_SUCCESS)
         return error;
     struct opencl_mapping *entry = find_mapping(memory, pointer);
@@ -122,9 +122,9 @@ static cl_int unmap_memory(const struct opencl_enqueue *how, cl_mem handle, void
     size_t later = memory->map_count - (size_t)(entry - memory->mappings) - 1;
     memmove(entry, entry + 1, later * sizeof *entry);
     memory->map_count--;
-    struct opencl_memory *whole = opencl_memory_whole(memory);
-    bool writes = (mapping.flags & MAP_WRITES) != 0 && !whole->is_shared;
-    return opencl_enqueue(how, exchange_box(whole, pointer, &mapping.box, true, writes));
+    struct opencl_memory *owner = opencl_memory_owner(memory);
+    bool writes = (mapping.flags & MAP_WRITES) != 0 && !owner->is_shared;
+    return opencl_enqueue(enqueue, exchange_box(owner, pointer, &mapping.box, true, writes));
 }
 
 OPENCL_CALL(clEnqueueUnmapMemObject,

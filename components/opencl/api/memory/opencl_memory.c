@@ -21,11 +21,11 @@ struct opencl_memory *opencl_buffer_find(cl_mem handle)
     return memory && !memory->image ? memory : NULL;
 }
 
-cl_int opencl_memory_check_enqueue(const struct opencl_enqueue *how,
+cl_int opencl_memory_check_enqueue(const struct opencl_enqueue *enqueue,
                                    const struct opencl_memory *memory)
 {
     struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_check_enqueue(enqueue, &queue);
     if (error != CL_SUCCESS)
         return error;
     return !memory                             ? CL_INVALID_MEM_OBJECT
@@ -33,7 +33,7 @@ cl_int opencl_memory_check_enqueue(const struct opencl_enqueue *how,
                                                : CL_SUCCESS;
 }
 
-struct opencl_memory *opencl_memory_whole(struct opencl_memory *memory)
+struct opencl_memory *opencl_memory_owner(struct opencl_memory *memory)
 {
     return memory->parent ? memory->parent : memory;
 }
@@ -58,33 +58,33 @@ bool opencl_memory_is_aligned(const struct opencl_memory *memory)
 uint8_t *opencl_memory_shadow(struct opencl_memory *memory)
 {
     enum { PAGE = 4096 };
-    struct opencl_memory *whole = opencl_memory_whole(memory);
-    if (!whole->shadow) {
+    struct opencl_memory *owner = opencl_memory_owner(memory);
+    if (!owner->shadow) {
         void *made = NULL;
-        if (posix_memalign(&made, PAGE, round_up(whole->size, PAGE)) != 0)
+        if (posix_memalign(&made, PAGE, round_up(owner->size, PAGE)) != 0)
             return NULL;
-        whole->shadow = made;
+        owner->shadow = made;
     }
-    return whole->shadow;
+    return owner->shadow;
 }
 
 /* ---- memory of devices ---- */
 
 cl_int opencl_memory_address(struct opencl_memory *memory, int place, uint64_t *address)
 {
-    struct opencl_memory *whole = opencl_memory_whole(memory);
+    struct opencl_memory *owner = opencl_memory_owner(memory);
     cl_int error = CL_SUCCESS;
-    if (whole->addresses[place] == 0) {
+    if (owner->addresses[place] == 0) {
         opencl_memory_tidy(false);
-        int number = whole->context->devices[place]->number;
-        hipError_t made = opencl_driver_allocate(number, whole->size, &whole->addresses[place]);
+        int number = owner->context->devices[place]->number;
+        hipError_t made = opencl_driver_allocate(number, owner->size, &owner->addresses[place]);
         if (made == hipErrorOutOfMemory) { /* what was released may only wait for its commands */
             opencl_memory_tidy(true);
-            made = opencl_driver_allocate(number, whole->size, &whole->addresses[place]);
+            made = opencl_driver_allocate(number, owner->size, &owner->addresses[place]);
         }
         error = opencl_error_of(made);
     }
-    *address = whole->addresses[place] + (memory->parent ? memory->origin : 0);
+    *address = owner->addresses[place] + (memory->parent ? memory->origin : 0);
     return error;
 }
 
@@ -101,38 +101,38 @@ static cl_int wait_for_maker(const struct opencl_maker *maker, uint32_t lane)
     return opencl_driver_order(lane, maker->lane - 1, 0, ticket);
 }
 
-static cl_int bring_contents(struct opencl_memory *whole, int place, uint32_t from, uint32_t lane)
+static cl_int bring_contents(struct opencl_memory *owner, int place, uint32_t from, uint32_t lane)
 {
     uint64_t ticket = 0;
-    cl_int error = wait_for_maker(&whole->makers[from], lane);
+    cl_int error = wait_for_maker(&owner->makers[from], lane);
     if (error == CL_SUCCESS)
         opencl.hip->hide_origins(true);
-    error = opencl_driver_move(lane, whole->addresses[place], whole->addresses[from], whole->size,
+    error = opencl_driver_move(lane, owner->addresses[place], owner->addresses[from], owner->size,
                                &ticket);
     opencl.hip->hide_origins(false);
-    whole->valid[place] = true;
-    whole->makers[place] = (struct opencl_maker){lane + 1, ticket};
+    owner->has_contents[place] = true;
+    owner->makers[place] = (struct opencl_maker){lane + 1, ticket};
     return error;
 }
 
 /* The program orders its commands, but knows nothing of copies between devices. */
-cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane, bool written)
+cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane, bool is_written)
 {
-    struct opencl_memory *whole = opencl_memory_whole(memory);
+    struct opencl_memory *owner = opencl_memory_owner(memory);
     uint64_t address = 0;
-    cl_int error = opencl_memory_address(whole, place, &address);
-    if (whole->is_shared)
+    cl_int error = opencl_memory_address(owner, place, &address);
+    if (owner->is_shared)
         return error;
-    if (whole->valid[place] && whole->makers[place].ticket && error == CL_SUCCESS)
-        error = wait_for_maker(&whole->makers[place], lane);
-    for (uint32_t i = 0; i < whole->context->device_count && error == CL_SUCCESS; i++)
-        if (!whole->valid[place] && whole->valid[i])
-            error = bring_contents(whole, place, i, lane);
-    if (!written)
+    if (owner->has_contents[place] && owner->makers[place].ticket && error == CL_SUCCESS)
+        error = wait_for_maker(&owner->makers[place], lane);
+    for (uint32_t i = 0; i < owner->context->device_count && error == CL_SUCCESS; i++)
+        if (!owner->has_contents[place] && owner->has_contents[i])
+            error = bring_contents(owner, place, i, lane);
+    if (!is_written)
         return error;
-    for (uint32_t i = 0; i < whole->context->device_count; i++)
-        whole->valid[i] = (int)i == place;
-    whole->makers[place] = (struct opencl_maker){.lane = lane + 1};
+    for (uint32_t i = 0; i < owner->context->device_count; i++)
+        owner->has_contents[i] = (int)i == place;
+    owner->makers[place] = (struct opencl_maker){.lane = lane + 1};
     return error;
 }
 
@@ -152,7 +152,7 @@ static void destroy_memory(struct opencl_object *object)
     opencl_drop(memory->parent ? &memory->parent->object : NULL);
     opencl_drop(&memory->context->object);
     free(memory->addresses);
-    free(memory->valid);
+    free(memory->has_contents);
     free(memory->makers);
     free(memory->mappings);
     free(memory->properties);
@@ -223,7 +223,7 @@ static cl_int fill_buffer(struct opencl_memory *memory, void *pointer)
         memory->is_shared = true;
         for (uint32_t i = 0; i < context->device_count; i++) {
             memory->addresses[i] = location.address;
-            memory->valid[i] = true;
+            memory->has_contents[i] = true;
         }
         return CL_SUCCESS;
     }
@@ -232,7 +232,7 @@ static cl_int fill_buffer(struct opencl_memory *memory, void *pointer)
         return error;
     opencl.hip->host_memory_scan(address, pointer, memory->size);
     error = opencl_driver_write_now(context->devices[0]->number, address, pointer, memory->size);
-    memory->valid[0] = true;
+    memory->has_contents[0] = true;
     return error;
 }
 
@@ -254,7 +254,7 @@ struct opencl_memory *opencl_memory_create(struct opencl_context *context,
 {
     struct opencl_memory *memory = begin_memory(context, flags, size);
     memory->addresses = opencl_allocate(context->device_count * sizeof *memory->addresses);
-    memory->valid = opencl_allocate(context->device_count * sizeof *memory->valid);
+    memory->has_contents = opencl_allocate(context->device_count * sizeof *memory->has_contents);
     memory->makers = opencl_allocate(context->device_count * sizeof *memory->makers);
     if (properties) {
         memory->property_count = 1;
@@ -407,7 +407,7 @@ static cl_int get_memory_info(cl_mem handle, cl_mem_info what, struct opencl_ans
     case CL_MEM_OFFSET:
         return OPENCL_ANSWER(to, size_t, memory->image ? 0 : memory->origin);
     case CL_MEM_USES_SVM_POINTER:
-        return OPENCL_ANSWER(to, cl_bool, opencl_memory_whole(memory)->is_shared);
+        return OPENCL_ANSWER(to, cl_bool, opencl_memory_owner(memory)->is_shared);
     case CL_MEM_PROPERTIES:
         return opencl_answer(to, memory->properties,
                              memory->property_count * sizeof *memory->properties);

@@ -4,7 +4,7 @@
 struct migration {
     struct opencl_command command;
     size_t count;
-    bool to_host;
+    bool goes_to_host;
     struct opencl_memory *list[]; /* held */
 };
 
@@ -12,7 +12,7 @@ static cl_int issue_migration(struct opencl_command *command, struct opencl_even
 {
     const struct migration *m = (const struct migration *)command;
     cl_int error = CL_SUCCESS;
-    if (m->to_host)
+    if (m->goes_to_host)
         return error;
     for (size_t i = 0; i < m->count && error == CL_SUCCESS; i++)
         error = opencl_memory_use(m->list[i], event->queue->place, event->lane, false);
@@ -27,13 +27,13 @@ static void release_migration(struct opencl_command *command)
 }
 
 /* To the host: its copies are made when they are mapped, so nothing moves. */
-static cl_int migrate_memories(const struct opencl_enqueue *how, cl_uint count, const cl_mem *list,
-                               cl_mem_migration_flags flags)
+static cl_int migrate_memories(const struct opencl_enqueue *enqueue, cl_uint count,
+                               const cl_mem *list, cl_mem_migration_flags flags)
 {
     const cl_mem_migration_flags known =
         CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_check_enqueue(enqueue, &queue);
     if (error != CL_SUCCESS)
         return error;
     if (count == 0 || !list || (flags & ~known) != 0)
@@ -47,13 +47,13 @@ static cl_int migrate_memories(const struct opencl_enqueue *how, cl_uint count, 
     }
     struct migration *m = opencl_allocate(sizeof *m + count * sizeof m->list[0]);
     m->command = (struct opencl_command){issue_migration, release_migration};
-    m->to_host = (flags & CL_MIGRATE_MEM_OBJECT_HOST) != 0;
+    m->goes_to_host = (flags & CL_MIGRATE_MEM_OBJECT_HOST) != 0;
     m->count = count;
     for (cl_uint i = 0; i < count; i++) {
         m->list[i] = opencl_memory_find(list[i]);
         opencl_hold(&m->list[i]->object);
     }
-    return opencl_enqueue(how, &m->command);
+    return opencl_enqueue(enqueue, &m->command);
 }
 
 OPENCL_CALL(clEnqueueMigrateMemObjects,

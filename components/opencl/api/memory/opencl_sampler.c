@@ -22,14 +22,14 @@ static void destroy_sampler(struct opencl_object *object)
 /* Properties are pairs, each at most once, with a zero after them. */
 static bool read_properties(struct opencl_sampler *sampler, const cl_sampler_properties *list)
 {
-    bool has[3] = {false};
+    bool is_given[3] = {false};
     size_t count = 0;
     for (; list[count]; count += 2) {
         cl_sampler_properties value = list[count + 1],
                               place = list[count] - CL_SAMPLER_NORMALIZED_COORDS;
-        if (place > 2 || has[place])
+        if (place > 2 || is_given[place])
             return false;
-        has[place] = true;
+        is_given[place] = true;
         if (list[count] == CL_SAMPLER_NORMALIZED_COORDS)
             sampler->is_normalized = (cl_bool)value;
         else if (list[count] == CL_SAMPLER_ADDRESSING_MODE)

@@ -91,32 +91,32 @@ static cl_int issue_free(struct opencl_command *command, struct opencl_event *ev
     return error;
 }
 
-static cl_int enqueue_free(const struct opencl_enqueue *how, cl_uint count, void **list,
+static cl_int enqueue_free(const struct opencl_enqueue *enqueue, cl_uint count, void **list,
                            void(CL_CALLBACK *call)(cl_command_queue, cl_uint, void *[], void *),
                            void *data)
 {
     struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_check_enqueue(enqueue, &queue);
     if (error != CL_SUCCESS)
         return error;
     if ((count == 0) != !list)
         return CL_INVALID_VALUE;
     struct freeing *freeing = opencl_allocate(sizeof *freeing + count * sizeof freeing->list[0]);
     *freeing = (struct freeing){.command = {issue_free, NULL},
-                                .queue = how->queue,
+                                .queue = enqueue->queue,
                                 .call = call,
                                 .data = data,
                                 .count = count};
     for (cl_uint i = 0; i < count; i++)
         freeing->list[i] = list[i];
-    return opencl_enqueue(how, &freeing->command);
+    return opencl_enqueue(enqueue, &freeing->command);
 }
 
 #define HOW(command, blocks)                                                                       \
     &(struct opencl_enqueue)                                                                       \
     {                                                                                              \
         .queue = queue, .type = command, .wait_count = count, .waits = list, .event = event,       \
-        .blocking = blocks                                                                         \
+        .is_blocking = blocks                                                                      \
     }
 
 OPENCL_CALL(clEnqueueSVMFree,
@@ -127,10 +127,11 @@ OPENCL_CALL(clEnqueueSVMFree,
 
 /* ---- copies and fills ---- */
 
-static cl_int copy_svm(const struct opencl_enqueue *how, void *to, const void *from, size_t size)
+static cl_int copy_svm(const struct opencl_enqueue *enqueue, void *to, const void *from,
+                       size_t size)
 {
     struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_check_enqueue(enqueue, &queue);
     if (error != CL_SUCCESS)
         return error;
     uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
@@ -141,7 +142,7 @@ static cl_int copy_svm(const struct opencl_enqueue *how, void *to, const void *f
     struct opencl_transfer *transfer =
         opencl_transfer_bytes((struct opencl_side){.pointer = to},
                               (struct opencl_side){.pointer = (void *)(uintptr_t)from}, size);
-    return opencl_enqueue(how, &transfer->command);
+    return opencl_enqueue(enqueue, &transfer->command);
 }
 
 OPENCL_CALL(clEnqueueSVMMemcpy,
@@ -155,19 +156,19 @@ static bool is_shared(const void *pointer, size_t size)
     return location.kind == HIP_LOCATION_MANAGED && size <= hip_location_left(&location);
 }
 
-static cl_int fill_svm(const struct opencl_enqueue *how, void *pointer, const void *pattern,
+static cl_int fill_svm(const struct opencl_enqueue *enqueue, void *pointer, const void *pattern,
                        size_t bytes, size_t size)
 {
     struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_check_enqueue(enqueue, &queue);
     if (error != CL_SUCCESS)
         return error;
     if (!pointer || !opencl_fill_is_sound(pattern, bytes, (uintptr_t)pointer, size)
         || !is_shared(pointer, size))
         return CL_INVALID_VALUE;
-    return opencl_enqueue(how, opencl_fill_create(NULL, pointer,
-                                                  (struct opencl_box){0, {size, 1, 1}, 0, 0},
-                                                  pattern, bytes));
+    return opencl_enqueue(enqueue, opencl_fill_create(NULL, pointer,
+                                                      (struct opencl_box){0, {size, 1, 1}, 0, 0},
+                                                      pattern, bytes));
 }
 
 OPENCL_CALL(clEnqueueSVMMemFill,
@@ -177,18 +178,18 @@ OPENCL_CALL(clEnqueueSVMMemFill,
 
 /* ---- mapping ---- */
 
-static cl_int map_svm(const struct opencl_enqueue *how, cl_map_flags flags, const void *pointer,
+static cl_int map_svm(const struct opencl_enqueue *enqueue, cl_map_flags flags, const void *pointer,
                       size_t size)
 {
     struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_check_enqueue(enqueue, &queue);
     if (error != CL_SUCCESS)
         return error;
-    bool known =
+    bool has_known_flags =
         (flags & ~(cl_map_flags)(CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) == 0;
-    if (!pointer || size == 0 || !known || !is_shared(pointer, size))
+    if (!pointer || size == 0 || !has_known_flags || !is_shared(pointer, size))
         return CL_INVALID_VALUE;
-    return opencl_enqueue(how, NULL);
+    return opencl_enqueue(enqueue, NULL);
 }
 
 OPENCL_CALL(clEnqueueSVMMap,
@@ -196,13 +197,13 @@ OPENCL_CALL(clEnqueueSVMMap,
              size_t size, cl_uint count, const cl_event *list, cl_event *event),
             map_svm(HOW(CL_COMMAND_SVM_MAP, blocking), flags, pointer, size));
 
-static cl_int unmap_svm(const struct opencl_enqueue *how, const void *pointer)
+static cl_int unmap_svm(const struct opencl_enqueue *enqueue, const void *pointer)
 {
     struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_check_enqueue(enqueue, &queue);
     if (error != CL_SUCCESS)
         return error;
-    return pointer && is_shared(pointer, 1) ? opencl_enqueue(how, NULL) : CL_INVALID_VALUE;
+    return pointer && is_shared(pointer, 1) ? opencl_enqueue(enqueue, NULL) : CL_INVALID_VALUE;
 }
 
 OPENCL_CALL(clEnqueueSVMUnmap,
@@ -211,13 +212,13 @@ OPENCL_CALL(clEnqueueSVMUnmap,
             unmap_svm(HOW(CL_COMMAND_SVM_UNMAP, false), pointer));
 
 /* Memory goes to where it is touched, so that a migration is only in order. */
-static cl_int migrate_svm(const struct opencl_enqueue *how, cl_uint number, const void **pointers,
-                          const size_t *sizes, cl_mem_migration_flags flags)
+static cl_int migrate_svm(const struct opencl_enqueue *enqueue, cl_uint number,
+                          const void **pointers, const size_t *sizes, cl_mem_migration_flags flags)
 {
     const cl_mem_migration_flags known =
         CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_check_enqueue(enqueue, &queue);
     if (error != CL_SUCCESS)
         return error;
     if (number == 0 || !pointers || (flags & ~known) != 0)
@@ -225,7 +226,7 @@ static cl_int migrate_svm(const struct opencl_enqueue *how, cl_uint number, cons
     for (cl_uint i = 0; i < number; i++)
         if (!is_shared(pointers[i], sizes && sizes[i] ? sizes[i] : 1))
             return CL_INVALID_VALUE;
-    return opencl_enqueue(how, NULL);
+    return opencl_enqueue(enqueue, NULL);
 }
 
 OPENCL_CALL(clEnqueueSVMMigrateMem,

@@ -32,24 +32,24 @@ static cl_int choose_devices(const struct opencl_program *program, cl_uint count
 }
 
 /* The build takes over what was built. */
-static cl_int take_built(struct opencl_build *build, const char *options,
+static cl_int keep_built(struct opencl_build *build, const char *options,
                          enum opencl_build_status status, struct opencl_built *built,
                          cl_int failure, cl_int wrong_options)
 {
-    bool sound = status == OPENCL_BUILD_OK && opencl_build_set(build, built->bytes, built->size);
-    if (status != OPENCL_BUILD_OK || sound) {
+    bool is_sound = status == OPENCL_BUILD_OK && opencl_build_set(build, built->bytes, built->size);
+    if (status != OPENCL_BUILD_OK || is_sound) {
         free(build->log);
         build->log = opencl_copy_text(built->log);
     }
     free(build->options);
     build->options = opencl_copy_text(options);
-    build->status = sound ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    build->status = is_sound ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
     opencl_built_release(built);
     if (status == OPENCL_BUILD_INVALID_OPTIONS)
         return wrong_options;
     if (status == OPENCL_BUILD_NO_COMPILER)
         return CL_COMPILER_NOT_AVAILABLE;
-    return sound ? CL_SUCCESS : failure;
+    return is_sound ? CL_SUCCESS : failure;
 }
 
 static cl_int build_source(struct opencl_program *program, struct opencl_build *build,
@@ -62,9 +62,9 @@ static cl_int build_source(struct opencl_program *program, struct opencl_build *
                                    .source_count = 1,
                                    .options = options,
                                    .target = build->device->info.isa,
-                                   .link = true};
+                                   .links = true};
     enum opencl_build_status status = opencl_compile(&job, &built);
-    return take_built(build, options, status, &built, CL_BUILD_PROGRAM_FAILURE,
+    return keep_built(build, options, status, &built, CL_BUILD_PROGRAM_FAILURE,
                       CL_INVALID_BUILD_OPTIONS);
 }
 
@@ -78,7 +78,7 @@ static cl_int build_binary(struct opencl_build *build, const char *options)
         const struct opencl_text object = {NULL, (const char *)build->binary, build->size};
         enum opencl_build_status status =
             opencl_link(&object, 1, options, build->device->info.isa, &built);
-        return take_built(build, options, status, &built, CL_BUILD_PROGRAM_FAILURE,
+        return keep_built(build, options, status, &built, CL_BUILD_PROGRAM_FAILURE,
                           CL_INVALID_BUILD_OPTIONS);
     }
     free(build->options);
@@ -129,12 +129,12 @@ static struct opencl_text *headers_of(cl_uint count, const cl_program *programs,
 {
     struct opencl_text *headers = opencl_allocate(count * sizeof *headers);
     for (cl_uint i = 0; i < count; i++) {
-        const struct opencl_program *each = opencl_find(OPENCL_PROGRAM, programs[i]);
-        if (!each || !each->source || !names[i]) {
+        const struct opencl_program *program = opencl_find(OPENCL_PROGRAM, programs[i]);
+        if (!program || !program->source || !names[i]) {
             free(headers);
             return NULL;
         }
-        headers[i] = (struct opencl_text){names[i], each->source, strlen(each->source)};
+        headers[i] = (struct opencl_text){names[i], program->source, strlen(program->source)};
     }
     return headers;
 }
@@ -167,7 +167,7 @@ static cl_int compile_program(cl_program handle, cl_uint count, const cl_device_
                                        .options = options,
                                        .target = build->device->info.isa};
         enum opencl_build_status status = opencl_compile(&job, &built);
-        error = take_built(build, options, status, &built, CL_COMPILE_PROGRAM_FAILURE,
+        error = keep_built(build, options, status, &built, CL_COMPILE_PROGRAM_FAILURE,
                            CL_INVALID_COMPILER_OPTIONS);
     }
     free(headers);
@@ -199,8 +199,8 @@ static struct opencl_text *objects_of(cl_uint count, const cl_program *programs,
 {
     struct opencl_text *objects = opencl_allocate(count * sizeof *objects);
     for (cl_uint i = 0; i < count; i++) {
-        const struct opencl_program *each = opencl_find(OPENCL_PROGRAM, programs[i]);
-        const struct opencl_build *build = opencl_program_build(each, device);
+        const struct opencl_program *program = opencl_find(OPENCL_PROGRAM, programs[i]);
+        const struct opencl_build *build = opencl_program_build(program, device);
         if (!build || build->size == 0
             || (build->kind != OPENCL_BINARY_OBJECT && build->kind != OPENCL_BINARY_LIBRARY)) {
             free(objects);
@@ -251,7 +251,7 @@ static cl_program link_program(cl_context handle, cl_uint count, const cl_device
         }
         enum opencl_build_status status =
             opencl_link(objects, input_count, options, build->device->info.isa, &built);
-        *error = take_built(build, options, status, &built, CL_LINK_PROGRAM_FAILURE,
+        *error = keep_built(build, options, status, &built, CL_LINK_PROGRAM_FAILURE,
                             CL_INVALID_LINKER_OPTIONS);
         free(objects);
     }

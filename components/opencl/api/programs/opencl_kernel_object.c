@@ -57,31 +57,31 @@ static bool is_built(const struct opencl_build *build)
 
 static bool is_alike(const struct opencl_kernel *a, const struct opencl_kernel *b)
 {
-    bool alike = a->argument_count == b->argument_count;
-    for (uint32_t i = 0; i < a->argument_count && alike; i++)
-        alike = a->arguments[i].kind == b->arguments[i].kind
-                && a->arguments[i].size == b->arguments[i].size;
-    return alike;
+    bool has_same = a->argument_count == b->argument_count;
+    for (uint32_t i = 0; i < a->argument_count && has_same; i++)
+        has_same = a->arguments[i].kind == b->arguments[i].kind
+                   && a->arguments[i].size == b->arguments[i].size;
+    return has_same;
 }
 
 static cl_kernel create_kernel(cl_program handle, const char *name, cl_int *error)
 {
     struct opencl_program *program = opencl_find(OPENCL_PROGRAM, handle);
     const struct opencl_kernel *first = NULL;
-    bool built = false;
+    bool is_any_built = false;
     *error = !program ? CL_INVALID_PROGRAM : !name ? CL_INVALID_VALUE : CL_SUCCESS;
     for (uint32_t i = 0; *error == CL_SUCCESS && i < program->build_count; i++) {
         const struct opencl_build *build = &program->builds[i];
         const struct opencl_kernel *facts = opencl_build_kernel(build, name);
         if (!is_built(build))
             continue;
-        built = true;
+        is_any_built = true;
         if (first && facts && !is_alike(first, facts))
             *error = CL_INVALID_KERNEL_DEFINITION;
         first = first ? first : facts;
     }
     if (*error == CL_SUCCESS && !first)
-        *error = built ? CL_INVALID_KERNEL_NAME : CL_INVALID_PROGRAM_EXECUTABLE;
+        *error = is_any_built ? CL_INVALID_KERNEL_NAME : CL_INVALID_PROGRAM_EXECUTABLE;
     return *error == CL_SUCCESS ? create_kernel_object(program, first)->object.handle : NULL;
 }
 

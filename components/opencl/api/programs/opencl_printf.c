@@ -97,7 +97,7 @@ struct record {
     char *text;
 };
 
-static void take_argument(void *context, unsigned elements)
+static void begin_argument(void *context, unsigned elements)
 {
     struct record *r = context;
     r->is_vector = elements > 0;
@@ -108,7 +108,7 @@ static void take_argument(void *context, unsigned elements)
     r->next += r->size;
 }
 
-static unsigned take_number(void *context, unsigned bytes, uint64_t *value)
+static unsigned read_number(void *context, unsigned bytes, uint64_t *value)
 {
     struct record *r = context;
     unsigned taken = r->is_vector || r->size > 8 ? bytes : r->size;
@@ -120,7 +120,7 @@ static unsigned take_number(void *context, unsigned bytes, uint64_t *value)
     return taken;
 }
 
-static const char *take_string(void *context)
+static const char *read_string(void *context)
 {
     struct record *r = context;
     if (r->size > 4 && lacks_end(r->at, r->size)) {
@@ -143,9 +143,9 @@ static void print_record(const struct opencl_format *format, const uint8_t *byte
 {
     struct record r = {.format = format, .next = bytes};
     const struct kernel_printf with = {.context = &r,
-                                       .begin = take_argument,
-                                       .number = take_number,
-                                       .string = take_string,
+                                       .begin = begin_argument,
+                                       .number = read_number,
+                                       .string = read_string,
                                        .put = put_text};
     kernel_printf(&with, format->text);
     free(r.text);
@@ -177,9 +177,9 @@ static void warn_full(const struct output *output, uint64_t used)
         largest = max(size, largest);
     }
     if (left < largest)
-        opencl_complain("a kernel has filled the %d KiB that a launch has for printf; what it "
-                        "prints beyond them is lost",
-                        OPENCL_PRINTF_BYTES / 1024);
+        opencl.hip->say_call("a kernel has filled the %d KiB that a launch has for printf; what it "
+                             "prints beyond them is lost",
+                             OPENCL_PRINTF_BYTES / 1024);
 }
 
 static void print_all(const struct output *output)
@@ -194,7 +194,7 @@ static void print_all(const struct output *output)
         const struct opencl_format *format = find_format(output->formats, number);
         uint64_t size = format ? record_bytes(format) : 0;
         if (!format || size > (uint64_t)(end - at)) {
-            opencl_complain("the buffer of printf has been overwritten");
+            opencl.hip->say_call("the buffer of printf has been overwritten");
             return;
         }
         print_record(format, at);

@@ -65,12 +65,12 @@ bool opencl_build_set(struct opencl_build *build, const void *bytes, size_t size
 {
     char error[320] = "the bytes are no binary of a program";
     build->kind = opencl_binary_kind(bytes, size);
-    bool sound = build->kind != OPENCL_BINARY_UNKNOWN;
+    bool is_sound = build->kind != OPENCL_BINARY_UNKNOWN;
     if (build->kind == OPENCL_BINARY_EXECUTABLE) {
-        sound = opencl_facts_read(&build->facts, bytes, size, error);
-        build->has_facts = sound;
+        is_sound = opencl_facts_read(&build->facts, bytes, size, error);
+        build->has_facts = is_sound;
     }
-    if (!sound) {
+    if (!is_sound) {
         build->kind = OPENCL_BINARY_UNKNOWN;
         free(build->log);
         build->log = opencl_copy_text(error);

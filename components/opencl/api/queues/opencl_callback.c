@@ -21,18 +21,19 @@ static struct opencl_callback *callbacks, **callbacks_end = &callbacks; /* in th
 static bool has_thread;
 
 /* The first callback whose event is over, taken out of the list. */
-static struct opencl_callback *take_due(void)
+static struct opencl_callback *pop_due(void)
 {
     for (struct opencl_callback **link = &callbacks; *link; link = &(*link)->next) {
-        struct opencl_callback *each = *link;
-        bool is_user = !each->event->queue;
-        bool due = opencl_event_is_over(each->event)
-                   || (each->state >= CL_SUBMITTED && (is_user || each->event->state != CL_QUEUED));
-        if (due) {
-            *link = each->next;
+        struct opencl_callback *callback = *link;
+        bool is_user = !callback->event->queue;
+        bool is_due = opencl_event_is_over(callback->event)
+                      || (callback->state >= CL_SUBMITTED
+                          && (is_user || callback->event->state != CL_QUEUED));
+        if (is_due) {
+            *link = callback->next;
             if (!*link)
                 callbacks_end = link;
-            return each;
+            return callback;
         }
     }
     return NULL;
@@ -41,12 +42,12 @@ static struct opencl_callback *take_due(void)
 /* Waits until some event with a callback may be over. */
 static void wait_for_event(void)
 {
-    struct opencl_callback *each = callbacks;
-    while (each && each->event->state != CL_SUBMITTED)
-        each = each->next;
-    if (each && opencl.hip->lost() == hipSuccess) {
-        opencl_driver_note_wait(each->event);
-        opencl.hip->wait_ticket(each->event->ticket);
+    struct opencl_callback *callback = callbacks;
+    while (callback && callback->event->state != CL_SUBMITTED)
+        callback = callback->next;
+    if (callback && opencl.hip->lost() == hipSuccess) {
+        opencl_driver_note_wait(callback->event);
+        opencl.hip->wait_ticket(callback->event->ticket);
     } else {
         opencl.hip->wait_for(opencl_changes(), false);
     }
@@ -71,9 +72,9 @@ static void *serve_callbacks(void *unused)
         return NULL;
     }
     for (;;) {
-        struct opencl_callback *due = take_due();
-        if (due)
-            make_call(due);
+        struct opencl_callback *callback = pop_due();
+        if (callback)
+            make_call(callback);
         else
             wait_for_event();
     }
@@ -104,10 +105,10 @@ cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int state,
     cl_int error = opencl_enter("clSetEventCallback");
     if (error == CL_SUCCESS)
         error = add_callback(event, state, call, data);
-    bool first = error == CL_SUCCESS && !has_thread;
-    has_thread |= first;
+    bool is_first = error == CL_SUCCESS && !has_thread;
+    has_thread |= is_first;
     opencl_leave(error);
-    if (first && opencl.hip->make_thread(serve_callbacks, NULL) != 0)
+    if (is_first && opencl.hip->make_thread(serve_callbacks, NULL) != 0)
         return CL_OUT_OF_HOST_MEMORY;
     return error;
 }

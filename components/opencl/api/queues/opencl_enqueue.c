@@ -13,28 +13,28 @@ static struct opencl_event *waiting, **waiting_end = &waiting; /* in the order o
 
 /* ---- checks ---- */
 
-static cl_int check_wait_list(const struct opencl_enqueue *how,
+static cl_int check_wait_list(const struct opencl_enqueue *enqueue,
                               const struct opencl_context *context)
 {
-    if ((how->wait_count > 0) != (how->waits != NULL))
+    if ((enqueue->wait_count > 0) != (enqueue->waits != NULL))
         return CL_INVALID_EVENT_WAIT_LIST;
-    for (cl_uint i = 0; i < how->wait_count; i++)
-        if (!opencl_find(OPENCL_EVENT, how->waits[i]))
+    for (cl_uint i = 0; i < enqueue->wait_count; i++)
+        if (!opencl_find(OPENCL_EVENT, enqueue->waits[i]))
             return CL_INVALID_EVENT_WAIT_LIST;
-    for (cl_uint i = 0; i < how->wait_count; i++) {
-        const struct opencl_event *event = opencl_find(OPENCL_EVENT, how->waits[i]);
+    for (cl_uint i = 0; i < enqueue->wait_count; i++) {
+        const struct opencl_event *event = opencl_find(OPENCL_EVENT, enqueue->waits[i]);
         if (event->context != context)
             return CL_INVALID_CONTEXT;
     }
     return CL_SUCCESS;
 }
 
-cl_int opencl_check_enqueue(const struct opencl_enqueue *how, struct opencl_queue **queue)
+cl_int opencl_check_enqueue(const struct opencl_enqueue *enqueue, struct opencl_queue **queue)
 {
-    *queue = opencl_find(OPENCL_QUEUE, how->queue);
+    *queue = opencl_find(OPENCL_QUEUE, enqueue->queue);
     if (!*queue)
         return CL_INVALID_COMMAND_QUEUE;
-    return check_wait_list(how, (*queue)->context);
+    return check_wait_list(enqueue, (*queue)->context);
 }
 
 /* ---- events of commands ---- */
@@ -54,14 +54,14 @@ static void destroy_event(struct opencl_object *object)
     free(event);
 }
 
-static void add_wait(struct opencl_event *event, struct opencl_event *other)
+static void add_wait(struct opencl_event *event, struct opencl_event *dependency)
 {
     grow_list(event->waits, event->wait_count + (size_t)1, event->wait_capacity, OPENCL_LIBRARY);
-    event->waits[event->wait_count++] = other;
-    opencl_hold(&other->object);
+    event->waits[event->wait_count++] = dependency;
+    opencl_hold(&dependency->object);
 }
 
-static void add_order(struct opencl_event *event, const struct opencl_enqueue *how)
+static void add_order(struct opencl_event *event, const struct opencl_enqueue *enqueue)
 {
     const struct opencl_queue *queue = event->queue;
     event->listed = event->wait_count;
@@ -70,7 +70,7 @@ static void add_order(struct opencl_event *event, const struct opencl_enqueue *h
             add_wait(event, queue->open[queue->open_count - 1]);
         return;
     }
-    if (how->waits_for_all)
+    if (enqueue->waits_for_all)
         for (size_t i = 0; i < queue->open_count; i++)
             add_wait(event, queue->open[i]);
     if (queue->barrier)
@@ -89,20 +89,20 @@ struct opencl_event *opencl_event_create(struct opencl_context *context)
     return event;
 }
 
-static struct opencl_event *create_event(const struct opencl_enqueue *how,
+static struct opencl_event *create_event(const struct opencl_enqueue *enqueue,
                                          struct opencl_queue *queue, struct opencl_command *command)
 {
     struct opencl_event *event = opencl_event_create(queue->context);
     event->queue = queue;
-    event->type = how->type;
+    event->type = enqueue->type;
     event->command = command;
-    event->is_named = how->event || queue->lane_count > 1;
+    event->is_named = enqueue->event || queue->lane_count > 1;
     event->lane = queue->lanes[queue->turn];
     queue->turn = (queue->turn + 1) % queue->lane_count;
     opencl_hold(&queue->object);
-    for (cl_uint i = 0; i < how->wait_count; i++)
-        add_wait(event, opencl_find(OPENCL_EVENT, how->waits[i]));
-    add_order(event, how);
+    for (cl_uint i = 0; i < enqueue->wait_count; i++)
+        add_wait(event, opencl_find(OPENCL_EVENT, enqueue->waits[i]));
+    add_order(event, enqueue);
     return event;
 }
 
@@ -130,14 +130,15 @@ static cl_int order_event(const struct opencl_event *event)
 {
     cl_int error = CL_SUCCESS;
     for (uint32_t i = 0; i < event->wait_count && error == CL_SUCCESS; i++) {
-        const struct opencl_event *other = event->waits[i];
-        bool done = other->state <= CL_COMPLETE || other->ticket == 0;
-        if (done || other->lane == event->lane)
+        const struct opencl_event *dependency = event->waits[i];
+        bool is_done = dependency->state <= CL_COMPLETE || dependency->ticket == 0;
+        if (is_done || dependency->lane == event->lane)
             continue;
-        if (opencl.hip->is_ticket_done(other->ticket)) /* costs nothing, and tells --check */
-            error = opencl_status(opencl.api->wait(other->ticket));
+        if (opencl.hip->is_ticket_done(dependency->ticket)) /* costs nothing, and tells --check */
+            error = opencl_status(opencl.api->wait(dependency->ticket));
         else
-            error = opencl_driver_order(event->lane, other->lane, other->recorded, other->ticket);
+            error = opencl_driver_order(event->lane, dependency->lane, dependency->recorded,
+                                        dependency->ticket);
     }
     return error;
 }
@@ -185,7 +186,7 @@ static cl_int issue_event(struct opencl_event *event)
 }
 
 /* The first command that waits and can be issued, taken out of the list; NULL: there is none. */
-static struct opencl_event *take_ready(void)
+static struct opencl_event *pop_ready(void)
 {
     for (struct opencl_event **link = &waiting; *link; link = &(*link)->next) {
         struct opencl_event *event = *link;
@@ -201,11 +202,11 @@ static struct opencl_event *take_ready(void)
 
 void opencl_events_issue(void)
 {
-    for (struct opencl_event *event; (event = take_ready());) {
+    for (struct opencl_event *event; (event = pop_ready());) {
         issue_event(event);
         opencl_drop(&event->object);
     }
-    opencl_note_done();
+    opencl_wake_threads();
 }
 
 static void keep_event(struct opencl_event *event)
@@ -225,29 +226,29 @@ static void discard(struct opencl_command *command)
 
 static void become_barrier(struct opencl_event *event)
 {
-    struct opencl_event *before = event->queue->barrier;
+    struct opencl_event *old_barrier = event->queue->barrier;
     event->queue->barrier = event;
     opencl_hold(&event->object);
-    opencl_drop(before ? &before->object : NULL);
+    opencl_drop(old_barrier ? &old_barrier->object : NULL);
 }
 
 /* An error of a command that could not be issued is the call's; one that comes from the wait list
  * is the event's. */
-static cl_int start_event(const struct opencl_enqueue *how, struct opencl_event *event)
+static cl_int start_event(const struct opencl_enqueue *enqueue, struct opencl_event *event)
 {
     if (!can_issue(event)) {
         keep_event(event);
         return CL_SUCCESS;
     }
     cl_int error = issue_event(event);
-    bool from_list = error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    return from_list && !how->blocking ? CL_SUCCESS : error;
+    bool is_from_list = error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    return is_from_list && !enqueue->is_blocking ? CL_SUCCESS : error;
 }
 
-cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *command)
+cl_int opencl_enqueue(const struct opencl_enqueue *enqueue, struct opencl_command *command)
 {
     struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_check_enqueue(enqueue, &queue);
     if (error == CL_SUCCESS && opencl.hip->lost() != hipSuccess)
         error = CL_OUT_OF_RESOURCES;
     if (error != CL_SUCCESS) {
@@ -255,16 +256,16 @@ cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *c
         return error;
     }
     opencl_queue_make_room(queue);
-    struct opencl_event *event = create_event(how, queue, command);
+    struct opencl_event *event = create_event(enqueue, queue, command);
     opencl_queue_add(queue, event);
-    if (how->holds_back && (queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
+    if (enqueue->holds_back && (queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
         become_barrier(event);
-    error = start_event(how, event);
-    if (error == CL_SUCCESS && how->event) {
+    error = start_event(enqueue, event);
+    if (error == CL_SUCCESS && enqueue->event) {
         opencl_object_begin(&event->object, OPENCL_EVENT, destroy_event);
-        *how->event = event->object.handle;
+        *enqueue->event = event->object.handle;
     }
-    if (error == CL_SUCCESS && how->blocking && opencl_event_wait(event) != CL_SUCCESS)
+    if (error == CL_SUCCESS && enqueue->is_blocking && opencl_event_wait(event) != CL_SUCCESS)
         error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     opencl_drop(&event->object);
     return error;
@@ -303,12 +304,12 @@ static void end_deadlock(struct opencl_event *event)
 {
     if (event->state != CL_QUEUED)
         return;
-    struct opencl_event *unset = find_unset(event);
-    opencl_complain(
+    struct opencl_event *user_event = find_unset(event);
+    opencl.hip->say_call(
         "deadlock: the program waits for user event %p, which it has not set "
         "(clSetUserEventStatus), and no thread can go on; the event is taken for failed",
-        unset->object.handle);
-    unset->state = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        user_event->object.handle);
+    user_event->state = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     opencl_events_issue();
 }
 
@@ -324,11 +325,11 @@ cl_int opencl_event_wait(struct opencl_event *event)
     if (event->state > CL_COMPLETE && opencl.hip->lost() != hipSuccess)
         event->state = CL_OUT_OF_RESOURCES;
     opencl_event_is_over(event);
-    opencl_note_done();
+    opencl_wake_threads();
     return event->state < 0 ? event->state : CL_SUCCESS;
 }
 
-void opencl_note_done(void)
+void opencl_wake_threads(void)
 {
     opencl_printf_flush();
     opencl_queues_tidy();

@@ -95,7 +95,7 @@ static cl_int poll(struct opencl_event *event)
         opencl_hold(&event->object);
         opencl.hip->query_ticket(event->ticket);
         if (opencl_event_is_over(event))
-            opencl_note_done();
+            opencl_wake_threads();
         cl_int state = event->state;
         opencl_driver_note_query(event, state == CL_COMPLETE);
         bool runs = event->begin && opencl.hip->is_ticket_done(event->begin);
@@ -133,10 +133,11 @@ OPENCL_QUERY(clGetEventInfo, cl_event, cl_event_info, get_event_info);
 static void warn_timeless(void)
 {
     static bool has_warned;
-    if (!has_warned && opencl.hip->functional())
-        opencl_complain("in functional mode commands take no time: what events measure, and what a "
-                        "program chooses by it, means nothing; run without '--mode functional' for "
-                        "times");
+    if (!has_warned && opencl.hip->is_functional())
+        opencl.hip->say_call(
+            "in functional mode commands take no time: what events measure, and what a "
+            "program chooses by it, means nothing; run without '--mode functional' for "
+            "times");
     has_warned = true;
 }
 
@@ -203,11 +204,11 @@ OPENCL_CALL(clEnqueueBarrierWithWaitList,
 
 static cl_int enqueue_marker(cl_command_queue queue, cl_event *event)
 {
-    const struct opencl_enqueue how = {
+    const struct opencl_enqueue enqueue = {
         .queue = queue, .type = CL_COMMAND_MARKER, .event = event, .waits_for_all = true};
     if (!opencl_find(OPENCL_QUEUE, queue))
         return CL_INVALID_COMMAND_QUEUE;
-    return event ? opencl_enqueue(&how, NULL) : CL_INVALID_VALUE;
+    return event ? opencl_enqueue(&enqueue, NULL) : CL_INVALID_VALUE;
 }
 
 OPENCL_CALL(clEnqueueMarker, (cl_command_queue queue, cl_event *event),
@@ -222,16 +223,16 @@ OPENCL_CALL(clEnqueueBarrier, (cl_command_queue queue),
 
 static cl_int enqueue_wait(cl_command_queue queue, cl_uint count, const cl_event *list)
 {
-    const struct opencl_enqueue how = {.queue = queue,
-                                       .type = CL_COMMAND_BARRIER,
-                                       .wait_count = count,
-                                       .waits = list,
-                                       .holds_back = true};
+    const struct opencl_enqueue enqueue = {.queue = queue,
+                                           .type = CL_COMMAND_BARRIER,
+                                           .wait_count = count,
+                                           .waits = list,
+                                           .holds_back = true};
     if (!opencl_find(OPENCL_QUEUE, queue))
         return CL_INVALID_COMMAND_QUEUE;
     if (count == 0 || !list)
         return CL_INVALID_VALUE;
-    cl_int error = opencl_enqueue(&how, NULL);
+    cl_int error = opencl_enqueue(&enqueue, NULL);
     return error == CL_INVALID_EVENT_WAIT_LIST ? CL_INVALID_EVENT : error;
 }
 

@@ -49,16 +49,16 @@ struct opencl_enqueue {
     cl_uint wait_count;
     const cl_event *waits;
     cl_event *event;
-    bool blocking;
+    bool is_blocking;
     bool waits_for_all; /* earlier commands of the queue, also where it is out of order */
     bool holds_back;    /* later ones wait for this */
 };
 
 /* The queue and the wait list are sound; fills `*queue`. */
-cl_int opencl_check_enqueue(const struct opencl_enqueue *how, struct opencl_queue **queue);
+cl_int opencl_check_enqueue(const struct opencl_enqueue *enqueue, struct opencl_queue **queue);
 /* Enqueues `command`, of which it becomes the owner also when it fails. Waits when the call is
  * blocking. */
-cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *command);
+cl_int opencl_enqueue(const struct opencl_enqueue *enqueue, struct opencl_command *command);
 
 /* True if the command is done or has failed. Asking takes no simulated time. */
 bool opencl_event_is_over(struct opencl_event *event);
@@ -69,8 +69,8 @@ struct opencl_event *opencl_event_create(struct opencl_context *context);
 /* Issues commands that waited for a user event which has been set. */
 void opencl_events_issue(void);
 /* Something may be done that threads of the library wait for. */
-void opencl_note_done(void);
-/* The object that opencl_note_done() wakes; for hip_services.wait_for(). */
+void opencl_wake_threads(void);
+/* The object that opencl_wake_threads() wakes; for hip_services.wait_for(). */
 const void *opencl_changes(void);
 
 #endif

@@ -74,10 +74,10 @@ static void wait_for_lanes(const struct opencl_queue *queue)
 
 bool opencl_queues_are_idle(void)
 {
-    for (const struct opencl_queue *each = queues; each; each = each->next)
-        for (uint32_t i = 0; i < each->lane_count; i++) {
+    for (const struct opencl_queue *queue = queues; queue; queue = queue->next)
+        for (uint32_t i = 0; i < queue->lane_count; i++) {
             uint64_t ticket = 0;
-            if (opencl.api->last(each->lanes[i], &ticket) == DRIVER_OK && ticket != 0)
+            if (opencl.api->last(queue->lanes[i], &ticket) == DRIVER_OK && ticket != 0)
                 return false;
         }
     return true;
@@ -85,9 +85,9 @@ bool opencl_queues_are_idle(void)
 
 void opencl_queues_finish(void)
 {
-    for (const struct opencl_queue *each = queues; each; each = each->next)
-        wait_for_lanes(each);
-    opencl_note_done();
+    for (const struct opencl_queue *queue = queues; queue; queue = queue->next)
+        wait_for_lanes(queue);
+    opencl_wake_threads();
 }
 
 /* ---- making and ending ---- */
@@ -124,17 +124,17 @@ static cl_int release_queue(cl_command_queue handle)
 
 void opencl_queues_tidy(void)
 {
-    for (struct opencl_queue *each = queues, *next; each; each = next) {
-        opencl_hold(&each->object);
-        if (each->object.references == 0) {
-            struct opencl_event *barrier = each->barrier;
-            each->barrier = NULL;
+    for (struct opencl_queue *queue = queues, *next; queue; queue = next) {
+        opencl_hold(&queue->object);
+        if (queue->object.references == 0) {
+            struct opencl_event *barrier = queue->barrier;
+            queue->barrier = NULL;
             opencl_drop(barrier ? &barrier->object : NULL);
         }
-        if (each->open_count > 0)
-            tidy(each);
-        next = each->next;
-        opencl_drop(&each->object);
+        if (queue->open_count > 0)
+            tidy(queue);
+        next = queue->next;
+        opencl_drop(&queue->object);
     }
 }
 

@@ -26,7 +26,7 @@ static uint32_t mapped(void)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < QUEUES; i++)
-        count += run_list_mapped(list, i);
+        count += run_list_is_mapped(list, i);
     return count;
 }
 
@@ -55,7 +55,7 @@ Test(run_list, more_queues_than_slots_take_turns, .init = set_up)
             cr_assert_eq(next, now + QUANTUM);
         }
         for (uint32_t i = 0; i < 7; i++)
-            had[i] += run_list_mapped(list, i);
+            had[i] += run_list_is_mapped(list, i);
     }
     for (uint32_t i = 0; i < 7; i++)
         cr_assert_eq(had[i], SLOTS * 10 * QUANTUM, "queue %u had a slot for %u cycles", i,
@@ -83,7 +83,7 @@ Test(run_list, nobody_starves_and_no_slot_is_wasted, .init = set_up)
         }
         run_list_schedule(list, now, &changed);
         for (uint32_t i = 0; i < QUEUES; i++) {
-            bool has = run_list_mapped(list, i);
+            bool has = run_list_is_mapped(list, i);
             cr_assert(ready[i] || !has, "queue %u has a slot and no work", i);
             count += ready[i];
             if (has || !ready[i])

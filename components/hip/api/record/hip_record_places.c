@@ -35,9 +35,10 @@ bool hip_record_find(uint64_t address, struct api_trace_pointer *pointer)
     const struct hip_module *module = hip_module_at(allocation->address);
     if (module || allocation->kind == HIP_MODULE_MEMORY)
         return module && symbol_pointer(module, allocation, address, pointer);
-    bool host = allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY;
+    bool is_host =
+        allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY;
     *pointer = (struct api_trace_pointer){.allocation = allocation->number,
-                                          .space = host ? API_TRACE_HOST : API_TRACE_DEVICE,
+                                          .space = is_host ? API_TRACE_HOST : API_TRACE_DEVICE,
                                           .offset = address - allocation->address};
     return true;
 }

@@ -1,5 +1,5 @@
-/* The recorder of hip_recorder.h: a trace of API calls with its data, in a folder that the command
- * names and takes when it is complete. Called through the table at the end of this file.
+/* The recorder of hip_record.h: a trace of API calls with its data, in a folder that the command
+ * names and takes when it is complete.
  *
  * The calls are kept until the end, since a copy to the host is noted when it begins and has its
  * data when it is complete. The data go to files at once.
@@ -8,12 +8,13 @@
  * learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. They are
  * compared after a call that implies their end wherever the trace is played: without timing, or
  * on another platform, copies of other streams are over at other calls. */
+#include "hip_record.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 
 #include "components/hip/api/hip_internal.h"
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/turns/hip_turns.h"
 #include "runtime/engine/options.h"
@@ -38,6 +39,7 @@ struct pending {
 };
 
 static struct {
+    bool is_running;
     const char *folder;
     struct api_trace_call *calls;
     size_t count, capacity;
@@ -74,28 +76,43 @@ static size_t append_call(const struct api_trace_call *call)
     return record.count++;
 }
 
-static size_t add_call(const struct api_trace_call *call)
+bool hip_is_recording(void)
 {
+    return record.is_running;
+}
+
+size_t hip_record_call(struct api_trace_call call)
+{
+    if (!record.is_running)
+        return 0;
     uint32_t thread = thread_number();
     if (record.last_thread != thread || record.names_thread)
         append_call(&(struct api_trace_call){.kind = API_TRACE_THREAD, .thread = thread});
     record.last_thread = thread;
     record.names_thread = false;
-    size_t place = append_call(call);
+    size_t place = append_call(&call);
     open_line = (ptrdiff_t)place;
-    if (call->kind != API_TRACE_COMPARE && call->kind != API_TRACE_HOST_ACCESS)
+    if (call.kind != API_TRACE_COMPARE && call.kind != API_TRACE_HOST_ACCESS)
         asked_line = open_line;
     return place;
 }
 
-static struct api_trace_call *find_line(size_t place)
+void hip_record_answer(size_t line, bool is_ready)
 {
-    return &record.calls[place];
+    if (record.is_running)
+        record.calls[line].value = is_ready;
 }
 
-static void drop_line(size_t place)
+void hip_record_mapped_number(size_t line, uint32_t number)
 {
-    record.calls[place].kind = DROPPED;
+    if (record.is_running)
+        record.calls[line].to.allocation = number;
+}
+
+void hip_record_drop(size_t line)
+{
+    if (record.is_running)
+        record.calls[line].kind = DROPPED;
 }
 
 /* The call of the thread came back: a line of its own, when others have begun calls meanwhile. */
@@ -108,19 +125,19 @@ static void note_return(void)
     open_line = NO_PLACE;
 }
 
-static void refuse_recording(const char *reason)
+void hip_record_give_up(const char *reason)
 {
-    if (hip.is_recording)
+    if (record.is_running)
         hip_say("the program cannot be recorded: %s", reason);
-    hip.is_recording = false;
+    record.is_running = false;
 }
 
 /* ---- names ---- */
 
-static void add_to(struct api_trace_call *call, uint64_t to)
+void hip_record_call_to(uint64_t to, struct api_trace_call call)
 {
-    if (hip_record_find(to, &call->to))
-        add_call(call);
+    if (record.is_running && hip_record_find(to, &call.to))
+        hip_record_call(call);
 }
 
 /* The memory of a copy or fill, which was checked: in an allocation, if not in a variable. */
@@ -128,7 +145,7 @@ static struct api_trace_pointer pointer_to(uint64_t address)
 {
     struct api_trace_pointer pointer = {0};
     if (!hip_record_find(address, &pointer))
-        refuse_recording("it copies to or from the code of a module, outside of all variables");
+        hip_record_give_up("it copies to or from the code of a module, outside of all variables");
     return pointer;
 }
 
@@ -191,17 +208,17 @@ static bool implies_end(const struct pending *p, size_t line)
 static void compare_copy(const struct pending *p)
 {
     const struct hip_recorded_copy *copy = &p->copy;
-    add_call(&(struct api_trace_call){.kind = API_TRACE_COMPARE,
-                                      .place = record.calls[p->line].place,
-                                      .size = copy->size,
-                                      .rows = copy->rows,
-                                      .host_pitch = copy->to_pitch,
-                                      .file = p->file});
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_COMPARE,
+                                            .place = record.calls[p->line].place,
+                                            .size = copy->size,
+                                            .rows = copy->rows,
+                                            .host_pitch = copy->to_pitch,
+                                            .file = p->file});
 }
 
 /* Keeps what copies have brought: in the line of the copy or, from an allocation, until it is
  * compared. */
-static void take_bytes(void)
+static void keep_finished_bytes(void)
 {
     size_t remaining = 0;
     for (size_t i = 0; i < record.pending_count; i++) {
@@ -217,10 +234,10 @@ static void take_bytes(void)
 }
 
 /* Compares the bytes of those copies whose end the line implies, or of all. */
-static void settle_copies(ptrdiff_t line)
+static void compare_finished_copies(ptrdiff_t line)
 {
     size_t remaining = 0;
-    take_bytes();
+    keep_finished_bytes();
     for (size_t i = 0; i < record.pending_count; i++) {
         const struct pending *p = &record.pending[i];
         if (p->file && (line == NO_PLACE || implies_end(p, (size_t)line)))
@@ -232,27 +249,27 @@ static void settle_copies(ptrdiff_t line)
     open_line = NO_PLACE; /* a comparison returns at once */
 }
 
-static void end_call(void)
+void hip_record_end_call(void)
 {
     ptrdiff_t line = asked_line;
     asked_line = NO_PLACE;
-    if (!hip.is_recording)
+    if (!record.is_running)
         return;
     note_return();
     if (record.pending_count > 0 && line != NO_PLACE)
-        settle_copies(line);
+        compare_finished_copies(line);
     else
-        take_bytes();
+        keep_finished_bytes();
 }
 
 /* A copy comes to or from memory of the host. Earlier copies to that memory that were not waited
  * for are compared before, unless the copies are in order without the program. */
-static void give_place(const struct hip_recorded_copy *copy)
+static void release_host_side(const struct hip_recorded_copy *copy)
 {
     size_t remaining = 0;
-    uint64_t pitch = copy->to_device ? copy->from_pitch : copy->to_pitch;
+    uint64_t pitch = copy->writes_device ? copy->from_pitch : copy->to_pitch;
     const char *start = copy->host, *end = start + (copy->rows - 1) * pitch + copy->size;
-    take_bytes();
+    keep_finished_bytes();
     for (size_t i = 0; i < record.pending_count; i++) {
         const struct pending *p = &record.pending[i];
         const char *first = p->copy.host;
@@ -267,136 +284,160 @@ static void give_place(const struct hip_recorded_copy *copy)
 
 /* ---- calls ---- */
 
-static enum api_trace_kind kind_of_copy(const struct hip_recorded_copy *copy, bool pinned)
+static enum api_trace_kind kind_of_copy(const struct hip_recorded_copy *copy, bool is_pinned)
 {
-    if (copy->to_device && copy->from_device)
+    if (copy->writes_device && copy->reads_device)
         return API_TRACE_COPY_ON_DEVICE;
-    if (copy->to_device)
-        return pinned ? API_TRACE_PINNED_TO_DEVICE : API_TRACE_COPY_TO_DEVICE;
-    return pinned ? API_TRACE_PINNED_FROM_DEVICE : API_TRACE_COPY_FROM_DEVICE;
+    if (copy->writes_device)
+        return is_pinned ? API_TRACE_PINNED_TO_DEVICE : API_TRACE_COPY_TO_DEVICE;
+    return is_pinned ? API_TRACE_PINNED_FROM_DEVICE : API_TRACE_COPY_FROM_DEVICE;
 }
 
 /* Host memory in an allocation of its own is copied to or from while the caller continues. */
-static size_t begin_copy(const struct hip_recorded_copy *copy)
+size_t hip_record_copy(const struct hip_recorded_copy *copy)
 {
-    bool on_device = copy->to_device && copy->from_device;
-    bool pinned = !on_device && !copy->waits && !copy->pageable;
+    if (!record.is_running)
+        return 0;
+    bool is_on_device = copy->writes_device && copy->reads_device;
+    bool is_pinned = !is_on_device && !copy->waits && !copy->is_pageable;
     struct api_trace_call call = {
-        .kind = kind_of_copy(copy, pinned),
+        .kind = kind_of_copy(copy, is_pinned),
         .is_async = !copy->waits,
         .size = copy->size,
         .rows = copy->rows,
-        .pitch = copy->to_device ? copy->to_pitch : copy->from_pitch,
+        .pitch = copy->writes_device ? copy->to_pitch : copy->from_pitch,
         .from_pitch = copy->from_pitch,
-        .host_pitch = copy->to_device ? copy->from_pitch : copy->to_pitch,
+        .host_pitch = copy->writes_device ? copy->from_pitch : copy->to_pitch,
         .stream = copy->stream,
     };
-    if (copy->to_device)
+    if (copy->writes_device)
         call.to = pointer_to(copy->to);
-    if (copy->from_device)
+    if (copy->reads_device)
         call.from = pointer_to(copy->from);
-    if (pinned)
-        give_place(copy);
-    if (pinned)
-        call.place = pointer_to(copy->to_device ? copy->from : copy->to);
-    if (copy->to_device && !on_device)
+    if (is_pinned)
+        release_host_side(copy);
+    if (is_pinned)
+        call.place = pointer_to(copy->writes_device ? copy->from : copy->to);
+    if (copy->writes_device && !is_on_device)
         call.file = hip_record_data(copy->host, copy->size, copy->rows, copy->from_pitch);
-    return add_call(&call);
+    return hip_record_call(call);
 }
 
-static void note_copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64_t ticket)
+void hip_record_copy_sent(size_t line, const struct hip_recorded_copy *copy, uint64_t ticket)
 {
-    enum api_trace_kind kind = record.calls[place].kind;
+    if (!record.is_running)
+        return;
+    enum api_trace_kind kind = record.calls[line].kind;
     if (kind == API_TRACE_PINNED_FROM_DEVICE
         || (kind == API_TRACE_COPY_FROM_DEVICE && !copy->waits))
-        add_pending(&(struct pending){ticket, place, thread_number(), NULL, *copy});
+        add_pending(&(struct pending){ticket, line, thread_number(), NULL, *copy});
 }
 
-static void end_copy(size_t place, const struct hip_recorded_copy *copy)
+void hip_record_copy_end(size_t line, const struct hip_recorded_copy *copy)
 {
-    if (record.calls[place].kind == API_TRACE_COPY_FROM_DEVICE) {
-        record.calls[place].file =
+    if (record.is_running && record.calls[line].kind == API_TRACE_COPY_FROM_DEVICE)
+        record.calls[line].file =
             hip_record_data(copy->host, copy->size, copy->rows, copy->to_pitch);
-    }
 }
 
-static size_t record_launch(struct api_trace_call *call, const struct hip_function *function,
-                            const uint8_t *kernarg)
+size_t hip_record_launch(struct api_trace_call call, const struct hip_function *function,
+                         const uint8_t *kernarg)
 {
+    if (!record.is_running)
+        return 0;
     size_t name_size = strlen(function->kernel->name) + 1;
-    call->module = hip_allocation_number(function->module->base);
-    call->name = memcpy(hip_record_keep(name_size), function->kernel->name, name_size);
-    hip_record_arguments(function->kernel, kernarg, call);
-    return add_call(call);
+    call.module = hip_allocation_number(function->module->base);
+    call.name = memcpy(hip_record_keep(name_size), function->kernel->name, name_size);
+    hip_record_arguments(function->kernel, kernarg, &call);
+    return hip_record_call(call);
 }
 
 /* The whole bundle, so that the trace also plays on GPUs of another architecture; or PTX. */
-static void record_module(const struct hip_module *module, const void *bytes, size_t size)
+void hip_record_module(const struct hip_module *module, const void *bytes, size_t size)
 {
-    add_call(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
-                                      .module = hip_allocation_number(module->base),
-                                      .device = (uint32_t)module->device,
-                                      .file = hip_record_data(bytes, size, 1, 0)});
+    if (record.is_running)
+        hip_record_call((struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
+                                                .module = hip_allocation_number(module->base),
+                                                .device = (uint32_t)module->device,
+                                                .file = hip_record_data(bytes, size, 1, 0)});
 }
 
 /* A copy that still comes must be seen before the memory is gone, so the wait is noted as one. */
-static void begin_host_free(uint64_t address, int device)
+void hip_record_host_free(uint64_t address, int device)
 {
+    if (!record.is_running)
+        return;
     if (record.pending_count == 0) {
-        HIP_RECORD(.kind = API_TRACE_HOST_FREE, .place = pointer_to(address));
+        hip_record_call(
+            (struct api_trace_call){.kind = API_TRACE_HOST_FREE, .place = pointer_to(address)});
         return;
     }
-    HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device);
-    HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
+    hip_record_call(
+        (struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device});
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
 }
 
-static void end_host_free(uint64_t address)
+void hip_record_host_free_end(uint64_t address)
 {
-    if (record.pending_count > 0) {
+    if (record.is_running && record.pending_count > 0) {
         note_return();
-        settle_copies(NO_PLACE);
-        HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)hip_current_device());
-        HIP_RECORD(.kind = API_TRACE_HOST_FREE, .place = pointer_to(address));
+        compare_finished_copies(NO_PLACE);
+        hip_record_call((struct api_trace_call){.kind = API_TRACE_SET_DEVICE,
+                                                .device = (uint32_t)hip_current_device()});
+        hip_record_call(
+            (struct api_trace_call){.kind = API_TRACE_HOST_FREE, .place = pointer_to(address)});
     }
 }
 
 /* ---- memory that moves by itself ---- */
 
-static void record_host_write(uint64_t view, const void *bytes, uint64_t size)
+void hip_record_host_write(uint64_t view, const void *bytes, uint64_t size)
 {
-    HIP_RECORD(.kind = API_TRACE_HOST_WRITE, .place = pointer_to(view), .size = size,
-               .file = hip_record_data(bytes, size, 1, 0));
+    if (!record.is_running)
+        return;
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_HOST_WRITE,
+                                            .place = pointer_to(view),
+                                            .size = size,
+                                            .file = hip_record_data(bytes, size, 1, 0)});
 }
 
-static void record_host_access(uint64_t view, bool write)
+void hip_record_host_access(uint64_t view, bool is_write)
 {
-    HIP_RECORD(.kind = API_TRACE_HOST_ACCESS, .place = pointer_to(view), .value = write);
+    if (!record.is_running)
+        return;
+    hip_record_call((struct api_trace_call){
+        .kind = API_TRACE_HOST_ACCESS, .place = pointer_to(view), .value = is_write});
 }
 
-static void record_host_fetch(uint64_t view, const void *bytes, uint64_t size)
+void hip_record_host_access_end(uint64_t view, const void *bytes, uint64_t size)
 {
+    if (!record.is_running)
+        return;
     note_return();
-    HIP_RECORD(.kind = API_TRACE_COMPARE, .place = pointer_to(view), .size = size, .rows = 1,
-               .file = hip_record_data(bytes, size, 1, 0));
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_COMPARE,
+                                            .place = pointer_to(view),
+                                            .size = size,
+                                            .rows = 1,
+                                            .file = hip_record_data(bytes, size, 1, 0)});
 }
 
 /* ---- beginning and end ---- */
 
-static bool open_recording(void)
+bool hip_record_open(void)
 {
     const char *folder = getenv(OPTIONS_ENV_RECORD);
     if (!folder || !*folder)
         return true;
-    const char *of_process = hip_process_folder(folder);
-    if (!of_process) {
+    const char *process_folder = hip_process_folder(folder);
+    if (!process_folder) {
         hip_say("--record api: cannot make a folder: %s", strerror(errno));
         return false;
     }
-    size_t size = strlen(of_process) + 1;
-    record.folder = memcpy(hip_record_keep(size), of_process, size);
+    size_t size = strlen(process_folder) + 1;
+    record.folder = memcpy(hip_record_keep(size), process_folder, size);
     if (!hip_record_files_open(record.folder))
         return false;
-    hip.is_recording = true;
+    record.is_running = true;
     return true;
 }
 
@@ -407,15 +448,16 @@ static void report_mistake(void *context, uint32_t line, const char *text)
 }
 
 /* Copies that end with the program: the trace waits for them, too. */
-static void settle_at_end(void)
+static void finish_copies(void)
 {
     for (int device = 0; record.pending_count > 0 && device < hip.device_count; device++) {
         if (hip_is_device(device)) {
-            HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device);
-            HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
+            hip_record_call(
+                (struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device});
+            hip_record_call((struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
         }
     }
-    settle_copies(NO_PLACE);
+    compare_finished_copies(NO_PLACE);
 }
 
 /* Leaves out dropped lines, and copies whose end no thread has seen. */
@@ -424,44 +466,23 @@ static uint32_t compact(void)
     size_t remaining = 0;
     for (size_t i = 0; i < record.count; i++) {
         const struct api_trace_call *call = &record.calls[i];
-        bool unfinished = call->kind == API_TRACE_COPY_FROM_DEVICE && !call->file;
-        if (call->kind != DROPPED && !unfinished)
+        bool is_unfinished = call->kind == API_TRACE_COPY_FROM_DEVICE && !call->file;
+        if (call->kind != DROPPED && !is_unfinished)
             record.calls[remaining++] = *call;
     }
     return (uint32_t)remaining;
 }
 
-static void close_recording(void)
+void hip_record_close(void)
 {
     if (hip.device_error != hipSuccess)
-        refuse_recording("a kernel broke the device");
-    if (!hip.is_recording)
+        hip_record_give_up("a kernel broke the device");
+    if (!record.is_running)
         return;
-    settle_at_end();
+    finish_copies();
     struct api_trace trace = {
         .version = API_TRACE_VERSION, .calls = record.calls, .call_count = compact()};
     struct api_trace_sink sink = {.report = report_mistake};
     hip_record_files_close(&trace, &sink);
-    hip.is_recording = false;
+    record.is_running = false;
 }
-
-const struct hip_recorder hip_recorder = {
-    .open = open_recording,
-    .close = close_recording,
-    .leave = end_call,
-    .refuse = refuse_recording,
-    .call = add_call,
-    .call_to = add_to,
-    .find_line = find_line,
-    .drop = drop_line,
-    .copy = begin_copy,
-    .copy_sent = note_copy_sent,
-    .copy_done = end_copy,
-    .launch = record_launch,
-    .module = record_module,
-    .host_free = begin_host_free,
-    .host_freed = end_host_free,
-    .host_write = record_host_write,
-    .host_access = record_host_access,
-    .host_fetched = record_host_fetch,
-};

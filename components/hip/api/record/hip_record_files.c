@@ -16,8 +16,9 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "components/hip/api/hip_internal.h"
-#include "components/hip/api/hip_recorder.h"
 #include "runtime/session/run_ledger.h"
+
+#include "hip_record.h"
 
 enum { PATH_BYTES = 4096, NAME_BYTES = 32, CHUNK = 65536, PIECE = 1 << 20 };
 
@@ -98,11 +99,11 @@ static uint64_t hash_rows(const struct rows *rows)
 }
 
 /* Reads, or writes, all of the bytes. */
-static bool move_all(int stream, void *bytes, size_t size, bool write_them)
+static bool move_all(int stream, void *bytes, size_t size, bool is_write)
 {
     char *rest = bytes;
     while (size > 0) {
-        ssize_t moved = write_them ? write(stream, rest, size) : read(stream, rest, size);
+        ssize_t moved = is_write ? write(stream, rest, size) : read(stream, rest, size);
         if (moved < 0 && errno == EINTR)
             continue;
         if (moved <= 0)
@@ -117,34 +118,34 @@ static bool is_same(const struct data_file *file, const struct rows *rows)
 {
     char buffer[CHUNK];
     int stream = open_file(file->name, O_RDONLY);
-    bool same = stream >= 0;
-    for (uint64_t row = 0; row < rows->count && same; row++) {
-        for (uint64_t offset = 0; offset < rows->size && same; offset += CHUNK) {
+    bool is_equal = stream >= 0;
+    for (uint64_t row = 0; row < rows->count && is_equal; row++) {
+        for (uint64_t offset = 0; offset < rows->size && is_equal; offset += CHUNK) {
             size_t size = rows->size - offset < CHUNK ? (size_t)(rows->size - offset) : CHUNK;
-            same = move_all(stream, buffer, size, false)
-                   && memcmp(buffer, rows->bytes + row * rows->pitch + offset, size) == 0;
+            is_equal = move_all(stream, buffer, size, false)
+                       && memcmp(buffer, rows->bytes + row * rows->pitch + offset, size) == 0;
         }
     }
     if (stream >= 0)
         close(stream);
-    return same;
+    return is_equal;
 }
 
 static void cannot_write(const char *reason)
 {
-    hip_recorder.refuse(reason);
+    hip_record_give_up(reason);
     run_ledger_report(EXIT_UNABLE);
 }
 
 static void write_rows(const char *name, const struct rows *rows)
 {
     int stream = open_file(name, O_WRONLY | O_CREAT | O_TRUNC);
-    bool good = stream >= 0;
-    for (uint64_t row = 0; row < rows->count && good; row++)
-        good = move_all(stream, rows->bytes + row * rows->pitch, rows->size, true);
+    bool has_succeeded = stream >= 0;
+    for (uint64_t row = 0; row < rows->count && has_succeeded; row++)
+        has_succeeded = move_all(stream, rows->bytes + row * rows->pitch, rows->size, true);
     if (stream >= 0)
-        good = close(stream) == 0 && good;
-    if (!good)
+        has_succeeded = close(stream) == 0 && has_succeeded;
+    if (!has_succeeded)
         cannot_write(strerror(errno));
 }
 
@@ -169,10 +170,10 @@ void hip_record_files_close(const struct api_trace *trace, const struct api_trac
 {
     char unfinished[PATH_BYTES], whole[PATH_BYTES];
     FILE *stream = fdopen(files.trace, "wb");
-    bool good = stream && api_trace_write(trace, stream, sink);
-    good = stream && fclose(stream) == 0 && good;
+    bool has_succeeded = stream && api_trace_write(trace, stream, sink);
+    has_succeeded = stream && fclose(stream) == 0 && has_succeeded;
     snprintf(unfinished, sizeof unfinished, "%s/%s", files.folder, UNFINISHED_FILE);
     snprintf(whole, sizeof whole, "%s/%s", files.folder, API_TRACE_FILE);
-    if (!good || rename(unfinished, whole) != 0)
+    if (!has_succeeded || rename(unfinished, whole) != 0)
         cannot_write("the trace cannot be written");
 }

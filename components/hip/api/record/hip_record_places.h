@@ -1,8 +1,8 @@
 /* Addresses as a recording names them: allocations by number, variables of modules by name. */
-#ifndef HEDDLE_COMPONENTS_HIP_RECORD_HIP_RECORD_PLACES_H
-#define HEDDLE_COMPONENTS_HIP_RECORD_HIP_RECORD_PLACES_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_RECORD_HIP_RECORD_PLACES_H
+#define HEDDLE_COMPONENTS_HIP_API_RECORD_HIP_RECORD_PLACES_H
 
-#include "components/hip/api/hip_recorder.h"
+#include "hip_record.h"
 
 /* False: the address lies in no allocation, or in the code of a module. */
 bool hip_record_find(uint64_t address, struct api_trace_pointer *pointer);

@@ -1,7 +1,7 @@
 /* The folder of a recording: data files and, last of all, the trace, by whose name `heddle run`
  * knows that the recording is complete. For hip_record.c. */
-#ifndef HEDDLE_COMPONENTS_HIP_RECORD_HIP_RECORD_FILES_H
-#define HEDDLE_COMPONENTS_HIP_RECORD_HIP_RECORD_FILES_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_RECORD_HIP_RECORD_FILES_H
+#define HEDDLE_COMPONENTS_HIP_API_RECORD_HIP_RECORD_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>
