@@ -270,19 +270,19 @@ static OUT_OF_LINE void accept_requests_rarely(struct cache *c, unsigned *room)
 /* The work of a tick besides answers from below and requests. True if a job has gone on. */
 static OUT_OF_LINE bool tick_rare(struct cache *c, uint64_t pending, unsigned *room)
 {
-    bool worked = false;
+    bool has_worked = false;
     if (pending >> cache_probe_first_pending(c) & 1)
         answer_probes(c);
     if (cache_translation_ops(c) && c->job != JOB_PAUSED
         && (pending >> cache_translate_first_pending(c) & 1))
         accept_pages(c);
     if (pending >> cache_control_first_pending(c) & 1)
-        worked = start_control(c);
+        has_worked = start_control(c);
     if ((pending >> cache_top_first_pending(c) & 1) || c->replay.first != CACHE_PARKED_NONE)
         accept_requests_rarely(c, room);
     if (c->job != JOB_NONE && c->job != JOB_PAUSED)
-        worked |= work_on_job(c);
-    return worked;
+        has_worked |= work_on_job(c);
+    return has_worked;
 }
 
 /* A tick does all that can be done in its cycle. So the next tick needs a new reason, unless this
@@ -296,8 +296,8 @@ static bool cache_tick(struct cache *c)
     if (pending & bottom)
         accept_answers(c);
     if (unlikely((pending & ~(top | bottom)) || c->job != JOB_NONE)) {
-        bool worked = tick_rare(c, pending, &room);
-        return room == 0 || worked;
+        bool has_worked = tick_rare(c, pending, &room);
+        return room == 0 || has_worked;
     }
     if (!(pending & top) && (!cache_translation_ops(c) || c->replay.first == CACHE_PARKED_NONE))
         return false;

@@ -66,8 +66,9 @@ static ALWAYS_INLINE void serve_first(struct cache *c, struct cache_mshr *mshr, 
         serve_stored(c, t, line);
         return;
     }
-    bool own = is_write_back(c) && mshr->has_own_bytes;
-    answer_request(c, t->tag, true, (own ? line_data(c, line) : (const char *)bytes) + t->piece);
+    bool has_own = is_write_back(c) && mshr->has_own_bytes;
+    answer_request(c, t->tag, true,
+                   (has_own ? line_data(c, line) : (const char *)bytes) + t->piece);
 }
 
 /* The second target of `mshr` becomes the first. */
@@ -169,10 +170,10 @@ static ALWAYS_INLINE void accept_answers(struct cache *c)
         uint32_t mshrs = cache_params(c)->mshrs;
         m = ring_slot(below->head);
         void *payload = ring_payload(below->head);
-        bool done = likely(m->tag < mshrs)
-                        ? fill_lines(c, m->tag, m, mem_data_data(payload, below_bytes(c)))
-                        : acknowledge_sent(c, m->tag - mshrs, m, payload);
-        if (!done)
+        bool is_done = likely(m->tag < mshrs)
+                           ? fill_lines(c, m->tag, m, mem_data_data(payload, below_bytes(c)))
+                           : acknowledge_sent(c, m->tag - mshrs, m, payload);
+        if (!is_done)
             return;
     } while (ring_drop(below, limit));
 }

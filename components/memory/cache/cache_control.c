@@ -19,13 +19,13 @@
 
 #include "cache_state.h"
 
-static void start_job(struct cache *c, enum cache_job job, bool write_back_lines, bool drop,
-                      bool stale)
+static void start_job(struct cache *c, enum cache_job job, bool writes_back, bool drops,
+                      bool drops_stale)
 {
     c->job = (uint8_t)job;
-    c->job_writes_back = write_back_lines && is_write_back(c);
-    c->job_drops = drop;
-    c->job_drops_stale = stale;
+    c->job_writes_back = writes_back && is_write_back(c);
+    c->job_drops = drops;
+    c->job_drops_stale = drops_stale;
     c->job_pass_count = 0;
     c->job_passes = false;
 }
@@ -88,8 +88,8 @@ static bool write_back_all(struct cache *c)
 
 static bool finish_job(struct cache *c)
 {
-    bool from_control = c->job != JOB_FENCE;
-    if (from_control ? !cache_control_can_reply(c) : !cache_top_can_reply(c))
+    bool is_from_control = c->job != JOB_FENCE;
+    if (is_from_control ? !cache_control_can_reply(c) : !cache_top_can_reply(c))
         return false;
     if (c->job_drops) {
         if (c->dirty_count) {
@@ -101,13 +101,13 @@ static bool finish_job(struct cache *c)
             drop_stale(c);
         else
             drop_all(c);
-        if (from_control && cache_translation(c)) {
+        if (is_from_control && cache_translation(c)) {
             cache_translation_ops(c)->flush(cache_translation(c));
             c->head_is_translated = c->head_misses = c->head_faults = false;
             outdate_page_answers(c);
         }
     }
-    if (from_control) {
+    if (is_from_control) {
         cache_control_reply_finished(c, cache_control_peek(c)->tag);
         cache_control_pop(c);
     } else {

@@ -38,10 +38,10 @@ static inline uint64_t hash_hint(uint64_t number)
 
 /* Bit i is set if byte i of the 16 at `bytes`, or of their first half, is `hint`. Bits of the other
  * half are undefined. */
-static inline uint32_t match_hints(const uint64_t *bytes, uint8_t hint, bool half)
+static inline uint32_t match_hints(const uint64_t *bytes, uint8_t hint, bool is_half)
 {
     cache_bytes all = {0}, one = {0};
-    memcpy(&all, bytes, half ? sizeof all / 2 : sizeof all);
+    memcpy(&all, bytes, is_half ? sizeof all / 2 : sizeof all);
     cache_bytes equal = (cache_bytes)(all == one + hint);
 #ifdef __SSE2__
     return (uint32_t)__builtin_ia32_pmovmskb128((cache_signs)equal);
@@ -59,8 +59,8 @@ static inline uint32_t find_way(const struct cache *c, struct cache_set *s, uint
     const uint64_t *tags = set_tags(c, s);
     uint8_t hint = (uint8_t)hash_hint(number);
     for (uint32_t first = 0; first < way_count(c); first += CACHE_HINT_WAYS * 2) {
-        bool half = way_count(c) - first <= CACHE_HINT_WAYS;
-        for (uint32_t equal = match_hints(s->hints + first / CACHE_HINT_WAYS, hint, half); equal;
+        bool is_half = way_count(c) - first <= CACHE_HINT_WAYS;
+        for (uint32_t equal = match_hints(s->hints + first / CACHE_HINT_WAYS, hint, is_half); equal;
              equal &= equal - 1) {
             uint32_t way = first + (uint32_t)__builtin_ctz(equal);
             if (way < way_count(c) && tags[way] == ~number)
@@ -98,10 +98,10 @@ static inline void line_set_changed(struct cache *c, uint32_t line, unsigned op,
                                     struct mem_mask mask, const void *operand)
 {
     static const uint64_t zeros[2] = {0, 0};
-    bool changed = op != ATOMIC_OP_OR;
-    for (unsigned offset = 0; offset < line_bytes(c) && !changed; offset += sizeof zeros)
-        changed = memcmp((const char *)operand + offset, zeros, sizeof zeros) != 0;
-    if (!changed)
+    bool is_changed = op != ATOMIC_OP_OR;
+    for (unsigned offset = 0; offset < line_bytes(c) && !is_changed; offset += sizeof zeros)
+        is_changed = memcmp((const char *)operand + offset, zeros, sizeof zeros) != 0;
+    if (!is_changed)
         return;
     *line_mask(c, line) = mem_mask_or(*line_mask(c, line), mask);
     line_set_dirty(c, line);

@@ -7,24 +7,25 @@
 
 #include "cache_state.h"
 
-/* True if `mshr` can have one more target, with bytes if `stored`. There are as many targets as all
- * MSHRs can have. */
+/* True if `mshr` can have one more target, with bytes if `has_bytes`. There are as many targets as
+ * all MSHRs can have. */
 static inline bool has_target_room(const struct cache *c, const struct cache_mshr *mshr,
-                                   bool stored)
+                                   bool has_bytes)
 {
-    return mshr->targets < cache_params(c)->targets && (!stored || index_pool_has(&c->free_stored));
+    return mshr->targets < cache_params(c)->targets
+           && (!has_bytes || index_pool_has(&c->free_stored));
 }
 
 static inline struct cache_target *target_append(struct cache *c, struct cache_mshr *mshr)
 {
     uint32_t i = index_pool_take(&c->free_targets);
-    struct cache_target *all = arena_at(struct cache_target, c->targets_at);
+    struct cache_target *targets = arena_at(struct cache_target, c->targets_at);
     if (mshr->targets++ > 1)
-        all[mshr->last].next = i;
+        targets[mshr->last].next = i;
     else
         mshr->first = i;
     mshr->last = i;
-    return all + i;
+    return targets + i;
 }
 
 static ALWAYS_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr,
@@ -96,10 +97,10 @@ static ALWAYS_INLINE void ask_below(struct cache *c, uint32_t i, uint64_t number
                            false);
 }
 
-/* Asks below for the bytes of a line, which is claimed; `partial`: some are here already. MSHR and
- * room below must be there. */
+/* Asks below for the bytes of a line, which is claimed; `is_partial`: some are here already. MSHR
+ * and room below must be there. */
 static ALWAYS_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32_t way,
-                                                   uint64_t number, uint32_t pid, bool partial)
+                                                   uint64_t number, uint32_t pid, bool is_partial)
 {
     uint32_t i = index_pool_take(&c->free_mshrs), line = set * way_count(c) + way;
     struct cache_mshr *mshr = get_mshr(c, i);
@@ -107,7 +108,7 @@ static ALWAYS_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set
     mshr->line = line;
     mshr->targets = 0;
     mshr->state = MSHR_PENDING;
-    mshr->has_own_bytes = is_write_back(c) && partial;
+    mshr->has_own_bytes = is_write_back(c) && is_partial;
     mshr->is_outdated = false;
     arena_at(uint16_t, c->line_mshrs_at)[line] = (uint16_t)i;
     get_set(c, set)->pending |= (uint64_t)1 << way;
@@ -119,10 +120,11 @@ static ALWAYS_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set
 }
 
 /* The MSHR of a pending line, for one more request. NULL: no room now. */
-static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32_t way, bool stored)
+static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32_t way,
+                                           bool has_bytes)
 {
     struct cache_mshr *mshr = line_mshr(c, set * way_count(c) + way);
-    if (!has_target_room(c, mshr, stored) || mshr->state != MSHR_PENDING || mshr->is_outdated) {
+    if (!has_target_room(c, mshr, has_bytes) || mshr->state != MSHR_PENDING || mshr->is_outdated) {
         hold_request(c, HOLD_OTHER);
         return NULL;
     }
@@ -135,19 +137,19 @@ static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32
 /* A new MSHR for a line that is not here (`way` CACHE_WAY_NONE), or of which bytes are missing.
  * NULL: no room now. `has_room`: there is room below, which has been looked at in this tick. */
 static ALWAYS_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_t number,
-                                                  uint32_t way, uint32_t pid, bool stored,
+                                                  uint32_t way, uint32_t pid, bool has_bytes,
                                                   bool has_room)
 {
     if (!index_pool_has(&c->free_mshrs)) {
         hold_request(c, HOLD_MSHR);
         return NULL;
     }
-    bool room = has_room || pairs_with_last(c, number, pid) || has_room_below(c);
-    if ((stored && !index_pool_has(&c->free_stored)) || !room) {
+    bool can_ask = has_room || pairs_with_last(c, number, pid) || has_room_below(c);
+    if ((has_bytes && !index_pool_has(&c->free_stored)) || !can_ask) {
         hold_request(c, HOLD_ROOM_BELOW);
         return NULL;
     }
-    bool partial = way != CACHE_WAY_NONE;
+    bool is_partial = way != CACHE_WAY_NONE;
     if (way == CACHE_WAY_NONE) {
         bool was_written = false;
         way = make_room(c, set, &was_written);
@@ -165,7 +167,7 @@ static ALWAYS_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set,
         line_touch(c, set, way);
     }
     c->io.stats.misses++;
-    return mshr_begin(c, set, way, number, pid, partial);
+    return mshr_begin(c, set, way, number, pid, is_partial);
 }
 
 /* The MSHR at which a write or atomic can wait for bytes that are not here, new or not. NULL: no

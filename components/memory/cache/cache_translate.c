@@ -36,9 +36,9 @@ static uint32_t request_pid(const struct mem_request *m)
                : (message_kind(m) == MEM_WRITE ? m->write.pid : m->atomic.pid);
 }
 
-static bool check_writable(const struct cache *c, const struct mem_request *m, bool writable)
+static bool check_writable(const struct cache *c, const struct mem_request *m, bool is_writable)
 {
-    if (writable || message_kind(m) == MEM_READ)
+    if (is_writable || message_kind(m) == MEM_READ)
         return true;
     engine_fail(&c->io.base, "process %u writes to read-only memory at virtual address 0x%llx",
                 request_pid(m), (unsigned long long)request_address(m));

@@ -127,12 +127,13 @@ static bool dram_tick(struct dram *c)
         return dram_tick_timed(c);
     for (int64_t room = dram_params(c)->width; room; room--) {
         uint64_t pending = component_pending(&c->io.base, 0);
-        bool dma = pending >> dram_dma_first_pending(c) & 1, dma_first = dma && c->turn == DRAM_DMA;
-        if (dma_first && accept_dma(c))
+        bool has_dma = pending >> dram_dma_first_pending(c) & 1,
+             is_dma_first = has_dma && c->turn == DRAM_DMA;
+        if (is_dma_first && accept_dma(c))
             continue;
         if ((pending >> dram_top_first_pending(c) & 1) && accept_port(c, DRAM_TOP))
             continue;
-        if (!dma || dma_first || !accept_dma(c))
+        if (!has_dma || is_dma_first || !accept_dma(c))
             return false;
     }
     return true;

@@ -86,7 +86,7 @@ static bool dram_may_happen(struct dram *c, const struct mem_request *m, uint64_
         return !index_pool_used(&c->free_withheld);
     if (message_kind(m) == MEM_READ || !memory_contains(address, dram_line(c)))
         return true;
-    unsigned others = c->head_probed ? 0 : dram_other_holders(c, m, address);
+    unsigned others = c->head_is_probed ? 0 : dram_other_holders(c, m, address);
     if (!others)
         return !c->head_awaited;
     if (!dram_can_probe(c, others))
@@ -94,7 +94,7 @@ static bool dram_may_happen(struct dram *c, const struct mem_request *m, uint64_
     if (message_kind(m) == MEM_WRITE && (!dram_timing_ops(c) || dram_front_ops(c)))
         return index_pool_has(&c->free_withheld);
     dram_probe(c, others, DRAM_AT_HEAD, address);
-    c->head_probed = true;
+    c->head_is_probed = true;
     c->head_awaited = (uint16_t)__builtin_popcount(others);
     return false;
 }
@@ -121,7 +121,7 @@ static void dram_update_holders(struct dram *c, const struct mem_request *m, uin
         return;
     }
     *holders = message_kind(m) == MEM_WRITE ? own : 0;
-    c->head_probed = false;
+    c->head_is_probed = false;
 }
 
 /* A die has let go of a line. False: the answer to the write has no room yet. */
@@ -144,13 +144,13 @@ static bool dram_let_go_of(struct dram *c, uint16_t tag)
 static bool dram_accept_probe_answers(struct dram *c)
 {
     const struct probe_reply *m;
-    bool taken = false;
+    bool has_worked = false;
     for (uint32_t die = 0; die < dram_probe_count(c); die++)
         while ((m = dram_probe_peek_reply(c, die)) && dram_let_go_of(c, m->tag)) {
             dram_probe_pop_reply(c, die);
-            taken = true;
+            has_worked = true;
         }
-    return taken;
+    return has_worked;
 }
 
 /* An access without time changes the holders as it would in time. */

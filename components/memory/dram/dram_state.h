@@ -60,7 +60,7 @@ struct dram {
     uint32_t holders_at;   /* arena offset: uint16_t by line of the slice, a bit a die */
     uint32_t withheld_at;  /* arena offset: struct dram_withheld by number */
     uint16_t head_awaited; /* answers to probes for the oldest request of `top` */
-    bool head_probed;      /* they have been sent */
+    bool head_is_probed;   /* they have been sent */
 };
 
 static inline unsigned dram_line(const struct dram *c)

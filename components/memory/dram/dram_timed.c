@@ -166,18 +166,18 @@ static ALWAYS_INLINE bool dram_accept_memory(struct dram *c, unsigned port,
     if (c->taken[port] == c->half)
         return false;
     /* A write that can be answered at once needs no number. */
-    bool at_once = access == DRAM_TIMING_WRITE && !c->extra_ps && dram_can_answer_now(c, port);
-    uint32_t number = at_once ? 0 : index_pool_take(&c->free_requests);
+    bool can_answer = access == DRAM_TIMING_WRITE && !c->extra_ps && dram_can_answer_now(c, port);
+    uint32_t number = can_answer ? 0 : index_pool_take(&c->free_requests);
     uint64_t time = dram_timing_ops(c)->take(dram_part(c), number, address, access, now_ps);
     if (time == DRAM_TIMING_FULL) {
-        if (!at_once)
+        if (!can_answer)
             index_pool_give(&c->free_requests, number);
         c->refused |= (uint8_t)(1u << port);
         return false;
     }
     void *payload = dram_payload(c, port);
     char *bytes = dram_line_bytes(address);
-    if (at_once) {
+    if (can_answer) {
         dram_write(c, port, payload, bytes);
         dram_reply_done(c, port, m->tag);
         return true;
@@ -219,14 +219,15 @@ static ALWAYS_INLINE bool dram_offer_timed(struct dram *c, unsigned port,
         return false;
     if (dram_front_ops(c))
         return dram_accept_cached(c, port, m, address, now_ps);
-    bool taken = kind == MEM_READ
-                     ? dram_accept_memory(c, port, m, MEM_READ, address, DRAM_TIMING_READ, now_ps)
-                 : kind == MEM_WRITE
-                     ? dram_accept_memory(c, port, m, MEM_WRITE, address, DRAM_TIMING_WRITE, now_ps)
-                     : dram_accept_atomic(c, port, m, address, now_ps);
-    if (unlikely(dram_is_probing(c, port)) && taken)
+    bool is_accepted =
+        kind == MEM_READ
+            ? dram_accept_memory(c, port, m, MEM_READ, address, DRAM_TIMING_READ, now_ps)
+        : kind == MEM_WRITE
+            ? dram_accept_memory(c, port, m, MEM_WRITE, address, DRAM_TIMING_WRITE, now_ps)
+            : dram_accept_atomic(c, port, m, address, now_ps);
+    if (unlikely(dram_is_probing(c, port)) && is_accepted)
         dram_update_holders(c, m, address);
-    return taken;
+    return is_accepted;
 }
 
 /* Accepts as many as a cycle allows, from the ports in turn. One that the part refused is not tried
@@ -311,20 +312,20 @@ static bool dram_tick_timed(struct dram *c)
 {
     const struct part *part = dram_part(c);
     uint64_t now_ps = component_now_ps(&c->io.base), next_ps = dram_timing_ops(c)->next_ps(part);
-    bool room = false, taken = false;
+    bool has_room = false, has_accepted = false;
     unsigned shown = 0;
     if (component_pending(&c->io.base, 0)) {
-        room = unlikely(next_ps < now_ps) && dram_issue(c, now_ps - 1);
+        has_room = unlikely(next_ps < now_ps) && dram_issue(c, now_ps - 1);
         shown = dram_shown(c);
-        taken = shown & ~c->refused && dram_accept_timed(c, &shown, now_ps);
+        has_accepted = shown & ~c->refused && dram_accept_timed(c, &shown, now_ps);
         next_ps = dram_timing_ops(c)->next_ps(part);
     }
     if (next_ps <= now_ps)
-        room |= dram_issue(c, now_ps);
-    room |= dram_finish_timed(c);
+        has_room |= dram_issue(c, now_ps);
+    has_room |= dram_finish_timed(c);
     next_ps = dram_timing_ops(c)->next_ps(part);
     if (next_ps != DRAM_TIMING_LATER)
         dram_wake_at(c, dram_edge_at(c, next_ps));
     /* A request that waits at a port found no slot, or is one more than a cycle allows. */
-    return (room || taken) && shown;
+    return (has_room || has_accepted) && shown;
 }

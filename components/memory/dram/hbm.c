@@ -84,10 +84,10 @@ static void hbm_choose_direction(const struct hbm *p, struct hbm_channel *ch)
     const struct hbm_params *k = hbm_params(p);
     uint32_t reads = ch->queues[HBM_READ].count, writes = ch->queues[HBM_WRITE].count;
     if (writes >= k->drain)
-        ch->forced = true;
+        ch->is_draining = true;
     else if (writes <= k->resume)
-        ch->forced = false;
-    ch->direction = writes && (ch->forced || !reads) ? HBM_WRITE : HBM_READ;
+        ch->is_draining = false;
+    ch->direction = writes && (ch->is_draining || !reads) ? HBM_WRITE : HBM_READ;
 }
 
 /* The earliest edge of a row command at a bank. */
@@ -164,14 +164,14 @@ static ALWAYS_INLINE void hbm_plan_bank(const struct hbm *p, struct hbm_channel 
                                         enum hbm_direction d, uint32_t number, uint64_t from)
 {
     uint64_t bit = (uint64_t)1 << number;
-    bool column = ch->queues[d].open & bit;
-    uint64_t ready = max(from, column ? max(hbm_column_ready(p, ch, d, number), ch->column[d])
-                                      : hbm_row_ready(p, ch, number));
+    bool is_column = ch->queues[d].open & bit;
+    uint64_t ready = max(from, is_column ? max(hbm_column_ready(p, ch, d, number), ch->column[d])
+                                         : hbm_row_ready(p, ch, number));
     if (ready > ch->next)
         return;
     if (ready < ch->next)
         ch->columns = ch->rows = 0;
-    *(column ? &ch->columns : &ch->rows) |= bit;
+    *(is_column ? &ch->columns : &ch->rows) |= bit;
     ch->next = min(ready, ch->refresh);
 }
 

@@ -28,7 +28,7 @@ struct infinity_cache {
     uint32_t lower_at; /* arena offset: uint32_t [ways / BLOCK_WAYS][sets][BLOCK_WAYS] */
     uint32_t upper_at; /* arena offset: as `lower`, the upper halves */
     uint32_t line;
-    bool far; /* some are in the upper halves */
+    bool has_upper; /* some are in the upper halves */
     uint64_t sets;
     uint64_t last_atomic; /* line */
 };
@@ -82,7 +82,7 @@ static uint64_t infinity_get(const struct infinity_cache *p, uint64_t set, uint3
 {
     uint64_t index = infinity_index(p, set, way);
     uint64_t low = arena_at(uint32_t, p->lower_at)[index];
-    return low | (p->far ? (uint64_t)arena_at(uint32_t, p->upper_at)[index] << 32 : 0);
+    return low | (p->has_upper ? (uint64_t)arena_at(uint32_t, p->upper_at)[index] << 32 : 0);
 }
 
 static void infinity_put(const struct infinity_cache *p, uint64_t set, uint32_t way, uint64_t line)
@@ -124,8 +124,8 @@ static inline uint32_t infinity_find_near(const struct infinity_cache *p, uint64
 
 static inline uint32_t infinity_find(const struct infinity_cache *p, uint64_t set, uint64_t line)
 {
-    return unlikely(p->far || line >> 32) ? infinity_find_far(p, set, line)
-                                          : infinity_find_near(p, set, (uint32_t)line);
+    return unlikely(p->has_upper || line >> 32) ? infinity_find_far(p, set, line)
+                                                : infinity_find_near(p, set, (uint32_t)line);
 }
 
 /* True if this place has a line. */
@@ -139,16 +139,16 @@ static uint32_t infinity_latency(const struct part *self)
     return infinity_cache_params((const struct infinity_cache *)(const void *)self)->latency;
 }
 
-static uint32_t infinity_interval(struct part *self, uint64_t address, bool atomic)
+static uint32_t infinity_interval(struct part *self, uint64_t address, bool is_atomic)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     const struct infinity_cache_params *k = infinity_cache_params(p);
     uint64_t line = address / p->line * p->line;
-    if (!atomic)
+    if (!is_atomic)
         return k->interval;
-    bool again = line == p->last_atomic;
+    bool is_same = line == p->last_atomic;
     p->last_atomic = line;
-    return (uint32_t)(again ? k->atomic_same : k->atomic);
+    return (uint32_t)(is_same ? k->atomic_same : k->atomic);
 }
 
 static bool infinity_holds(struct part *self, uint64_t address)
@@ -158,9 +158,9 @@ static bool infinity_holds(struct part *self, uint64_t address)
     return infinity_is_line(p, set, infinity_find(p, set, infinity_line(p, address)));
 }
 
-static inline void infinity_count(struct infinity_cache *p, bool here)
+static inline void infinity_count(struct infinity_cache *p, bool is_hit)
 {
-    if (here)
+    if (is_hit)
         p->io.stats.hits++;
     else
         p->io.stats.misses++;
@@ -168,7 +168,7 @@ static inline void infinity_count(struct infinity_cache *p, bool here)
 
 static OUT_OF_LINE void infinity_arrange_far(struct infinity_cache *p, uint64_t set, uint64_t line)
 {
-    p->far = true;
+    p->has_upper = true;
     uint32_t way = infinity_find_far(p, set, line), last = infinity_ways(p) - 1;
     infinity_count(p, infinity_is_line(p, set, way));
     for (uint32_t i = min(way, last); i > 0; i--)
@@ -185,7 +185,7 @@ static void infinity_arrange(struct part *self, uint64_t address, bool writes)
         infinity_count(p, false);
         return;
     }
-    if (unlikely(p->far || line >> 32)) {
+    if (unlikely(p->has_upper || line >> 32)) {
         infinity_arrange_far(p, set, line);
         return;
     }
@@ -206,9 +206,9 @@ static void infinity_drop(struct part *self)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     memset(arena_at(uint32_t, p->lower_at), 0, infinity_bytes(p));
-    if (p->far)
+    if (p->has_upper)
         memset(arena_at(uint32_t, p->upper_at), 0, infinity_bytes(p));
-    p->far = false;
+    p->has_upper = false;
 }
 
 static const struct memory_side_cache_ops infinity_cache_ops = {.setup = infinity_setup,

@@ -57,15 +57,15 @@ static bool answer(struct mmu *c, uint32_t input, const struct mmu_lookup *l)
         return false;
     uint64_t physical = 0, flags = 0;
     const struct page_table *table = mmu_page_table(c);
-    bool valid = page_table_look_up(table, l->pid, l->address, &physical, &flags);
+    bool is_mapped = page_table_look_up(table, l->pid, l->address, &physical, &flags);
     unsigned fragment_bits = table->page_bits;
     uint64_t fragment;
-    if (valid && table->fragment_bits > fragment_bits)
+    if (is_mapped && table->fragment_bits > fragment_bits)
         fragment_bits = page_table_fragment(table, l->pid, l->address, &fragment);
-    mmu_top_reply_found(c, input, l->tag, physical, (uint8_t)(valid ? table->page_bits : 0),
+    mmu_top_reply_found(c, input, l->tag, physical, (uint8_t)(is_mapped ? table->page_bits : 0),
                         (uint8_t)fragment_bits,
                         page_traits(page_table_is_writable(flags), page_table_type(flags)));
-    c->io.stats.faults += !valid;
+    c->io.stats.faults += !is_mapped;
     return true;
 }
 
@@ -114,9 +114,9 @@ static uint64_t leaf_of(const struct mmu *c, const struct translate_request *m)
     const struct page_table *table = mmu_page_table(c);
     unsigned bits = table->page_bits + PAGE_TABLE_FANOUT_BITS;
     uint64_t physical;
-    bool writable;
+    bool is_writable;
     if (table->fragment_bits < bits
-        || !page_table_find(table, m->lookup.pid, m->lookup.address, &physical, &writable)
+        || !page_table_find(table, m->lookup.pid, m->lookup.address, &physical, &is_writable)
         || page_table_fragment(table, m->lookup.pid, m->lookup.address, &physical) < bits)
         return MMU_NO_LEAF;
     return m->lookup.address >> bits;
@@ -146,16 +146,16 @@ static bool join_walk(struct mmu *c, uint32_t input, uint64_t leaf, const struct
     return false;
 }
 
-/* Accepts a lookup, which joins a walk or, if `walker`, may begin one of its own. */
+/* Accepts a lookup, which joins a walk or, if `may_begin`, may begin one of its own. */
 static bool accept_walk(struct mmu *c, uint32_t input, const struct translate_request *m,
-                        bool walker)
+                        bool may_begin)
 {
     struct mmu_lookup lookup = {
         .address = m->lookup.address, .pid = m->lookup.pid, .next = MMU_NONE, .tag = m->tag};
     uint64_t leaf = leaf_of(c, m);
-    bool joined = join_walk(c, input, leaf, &lookup);
-    if (joined || !walker)
-        return joined;
+    bool has_joined = join_walk(c, input, leaf, &lookup);
+    if (has_joined || !may_begin)
+        return has_joined;
     *walk_at(c, c->count++) = (struct mmu_walk){.due = mmu_now(c) + mmu_params(c)->walk_latency - 1,
                                                 .leaf = leaf,
                                                 .input = input,
@@ -226,12 +226,12 @@ static bool pass_shootdown(struct mmu *c)
 static bool mmu_tick(struct mmu *c)
 {
     uint32_t first = c->next_input;
-    bool shot = mmu_control_is_connected(c) && pass_shootdown(c);
+    bool has_passed = mmu_control_is_connected(c) && pass_shootdown(c);
     bool progress = accept(c);
     if (!progress)
         c->next_input = first; /* a tick that does nothing leaves no trace */
     progress |= c->count == mmu_params(c)->walkers && join_walks(c);
-    return finish_walks(c) || progress || shot;
+    return finish_walks(c) || progress || has_passed;
 }
 
 static unsigned mmu_outstanding(const struct mmu *c, struct hang_report *report)

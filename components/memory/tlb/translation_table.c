@@ -56,13 +56,13 @@ static inline void translation_unchain(struct translation_table *t, uint32_t i)
 }
 
 static inline void translation_table_init(struct translation_table *t, uint32_t sets, uint32_t ways,
-                                          uint32_t pending, bool fragments)
+                                          uint32_t pending, bool has_fragments)
 {
     uint32_t total = sets * ways + pending, buckets = 16;
     while (buckets < total * 2)
         buckets *= 2;
     *t = (struct translation_table){
-        .sets = sets, .ways = ways, .pending_capacity = pending, .has_fragments = fragments};
+        .sets = sets, .ways = ways, .pending_capacity = pending, .has_fragments = has_fragments};
     t->entries_at = arena_allocate((size_t)total * sizeof(struct translation_entry));
     t->sets_at = arena_allocate((size_t)sets * sizeof(struct translation_set));
     t->buckets_at = arena_allocate((size_t)buckets * sizeof(uint32_t));
@@ -160,9 +160,9 @@ static inline uint32_t translation_find(struct translation_table *t, uint32_t pi
 static inline uint32_t translation_find_pending(const struct translation_table *t, uint32_t pid,
                                                 uint64_t address)
 {
-    bool mixed = t->has_fragments || t->key_bits != TRANSLATION_SMALLEST_PAGE;
+    bool has_sizes = t->has_fragments || t->key_bits != TRANSLATION_SMALLEST_PAGE;
     unsigned sizes[] = {TRANSLATION_SMALLEST_PAGE, t->key_bits};
-    for (unsigned s = 0; t->pending_count && mixed && s < 2; s++) {
+    for (unsigned s = 0; t->pending_count && has_sizes && s < 2; s++) {
         uint64_t key = translation_key_of(address, sizes[s]);
         for (uint32_t i = *translation_bucket(t, key, pid); i;) {
             const struct translation_entry *e = translation_entry(t, i - 1);
@@ -281,7 +281,7 @@ static inline bool translation_enter(struct translation_table *t, uint32_t pid, 
 }
 
 static inline bool translation_fill(struct translation_table *t, uint32_t number,
-                                    const struct translated_page *page, bool valid)
+                                    const struct translated_page *page, bool is_valid)
 {
     uint32_t p = t->sets * t->ways + number;
     struct translation_entry *pending = translation_entry(t, p);
@@ -292,5 +292,5 @@ static inline bool translation_fill(struct translation_table *t, uint32_t number
     t->free_pending = p;
     t->pending_count--;
     t->last = TRANSLATION_NONE;
-    return valid && translation_enter(t, pid, address, page);
+    return is_valid && translation_enter(t, pid, address, page);
 }

@@ -30,7 +30,7 @@ static uint32_t interconnect_hold(uint32_t latency, uint32_t in, const uint32_t 
 /* Sources of `in` show their messages for targets of `out`: pairs of rings, of which every second
  * counts. Returns a ring that is connected, or RING_NONE. */
 static uint32_t interconnect_open_side(struct interconnect_side *s, const uint32_t *in,
-                                       const uint32_t *out, uint32_t latency, bool whole_way)
+                                       const uint32_t *out, uint32_t latency, bool counts_whole_way)
 {
     uint32_t some = RING_NONE;
     for (uint32_t i = 0; i < s->sources; i++) {
@@ -38,8 +38,8 @@ static uint32_t interconnect_open_side(struct interconnect_side *s, const uint32
         if (in[2 * i] == RING_NONE)
             continue;
         some = in[2 * i];
-        ring_add_delay(some,
-                       whole_way ? interconnect_hold(latency, some, out, s->targets) : latency);
+        ring_add_delay(some, counts_whole_way ? interconnect_hold(latency, some, out, s->targets)
+                                              : latency);
     }
     for (uint32_t i = 0; i < s->targets; i++)
         arena_at(struct interconnect_target, s->targets_at)[i].ring = ring_place_of(out[2 * i]);
@@ -47,11 +47,11 @@ static uint32_t interconnect_open_side(struct interconnect_side *s, const uint32
 }
 
 static inline void interconnect_setup(const struct interconnect_unit *u, uint32_t latency,
-                                      bool whole_way)
+                                      bool counts_whole_way)
 {
     struct interconnect *x = u->x;
     const struct platform_instance *row = &engine_base.platform->instances[u->component->leaf];
-    x->by_map = row->route_count != 0;
+    x->uses_map = row->route_count != 0;
     x->routes = row->routes;
     if (u->component->route_space >= 0)
         x->interleaving = platform_interleaving(u->component->route_space);
@@ -61,8 +61,8 @@ static inline void interconnect_setup(const struct interconnect_unit *u, uint32_
     const uint32_t *to = engine_base.port_rings + 2 * u->to_first;
     interconnect_side_init(&x->side[0], u->from_count, u->to_count);
     interconnect_side_init(&x->side[1], u->to_count, u->from_count);
-    uint32_t some = interconnect_open_side(&x->side[0], from, to, latency, whole_way);
-    interconnect_open_side(&x->side[1], to + 1, from + 1, latency, whole_way);
+    uint32_t some = interconnect_open_side(&x->side[0], from, to, latency, counts_whole_way);
+    interconnect_open_side(&x->side[1], to + 1, from + 1, latency, counts_whole_way);
     if (some == RING_NONE)
         return;
     const struct platform_protocol *p =
@@ -106,7 +106,7 @@ static ALWAYS_INLINE int32_t interconnect_way(const struct interconnect_unit *u,
     if (c->route_space < 0 && x->side[0].targets == 1)
         return 0;
     int32_t target = c->route_space < 0 ? -1 : platform_target(&x->interleaving, address);
-    if (unlikely(x->by_map)) {
+    if (unlikely(x->uses_map)) {
         int32_t space = platform_space(address);
         target =
             space < 0 ? -1 : (int32_t)engine_base.platform->routes[x->routes + (uint32_t)space];
@@ -127,7 +127,7 @@ static ALWAYS_INLINE int32_t interconnect_target(const struct interconnect_unit 
     int32_t target = interconnect_way(u, address);
     if (target < 0)
         engine_fail(u->component,
-                    x->by_map
+                    x->uses_map
                         ? "no way leads from here to address 0x%llx: it is not mapped, or the "
                           "memory that holds it is not connected"
                         : "no target holds address 0x%llx: it lies outside of the space that "
@@ -191,7 +191,7 @@ struct interconnect_view {
  * and whether the source shows another one. */
 static ALWAYS_INLINE unsigned interconnect_pass(const struct interconnect_unit *u,
                                                 const struct interconnect_view *v, uint32_t source,
-                                                struct ring *out, bool reply, bool *more)
+                                                struct ring *out, bool reply, bool *has_more)
 {
     struct interconnect *x = u->x;
     struct ring *in = ring_placed(v->by_source[source].ring);
@@ -209,13 +209,13 @@ static ALWAYS_INLINE unsigned interconnect_pass(const struct interconnect_unit *
     }
     interconnect_copy(ring_slot(out->tail), m, k, (uint16_t)number);
     ring_post(out, v->limit, kind, awaited);
-    *more = ring_drop(in, v->limit);
+    *has_more = ring_drop(in, v->limit);
     *(reply ? u->replies : u->requests) += 1;
-    if (u->busy_sources) {
+    if (u->keeps_sources_busy) {
         v->by_source[source].shows_at = v->now + cycles;
-        if (*more && cycles > 1) {
+        if (*has_more && cycles > 1) {
             component_wake_at(u->component, v->now + cycles);
-            *more = false;
+            *has_more = false;
         }
     }
     return cycles;
@@ -237,7 +237,7 @@ static ALWAYS_INLINE void interconnect_discover(const struct interconnect_unit *
         for (; bits; bits &= bits - 1) {
             struct interconnect_source *s = &v->by_source[w * 64 + (uint32_t)__builtin_ctzll(bits)];
             if (s->shows_at > v->now) {
-                if (u->busy_sources)
+                if (u->keeps_sources_busy)
                     component_wake_at(u->component, s->shows_at);
                 continue;
             }
@@ -276,7 +276,7 @@ static ALWAYS_INLINE bool interconnect_serve(const struct interconnect_unit *u,
         return false;
     uint64_t *wanted = v->wanted + (size_t)target * v->words;
     const uint64_t *among = NULL;
-    if (u->bubble && interconnect_bits(s->bubble_out_at)[target / 64] >> target % 64 & 1
+    if (u->has_bubble && interconnect_bits(s->bubble_out_at)[target / 64] >> target % 64 & 1
         && !ring_has_second(out, v->limit)) {
         among = interconnect_bits(s->bubble_in_at);
         if (!interconnect_meet(wanted, among, v->words))

@@ -71,7 +71,7 @@ struct interconnect {
     struct index_pool free_origins;
     uint32_t origins_at; /* struct interconnect_origin by number */
     uint32_t routes;     /* by the map: first word in the platform's routes */
-    bool by_map;
+    bool uses_map;
 };
 
 /* An interconnect as its component sees it, made for each call. Everything is inlined into the
@@ -87,8 +87,8 @@ struct interconnect_unit {
     uint64_t header;                     /* bytes that each message has besides its payload */
     /* Bytes that a message stands for without having them; NULL: its payload counts. */
     uint32_t (*carried)(const uint8_t *fields, unsigned kind, bool reply);
-    bool busy_sources; /* a source is busy for as long as the target that it sends to */
-    bool bubble;       /* a stop of a ring: see switch.c */
+    bool keeps_sources_busy; /* a source is busy for as long as the target that it sends to */
+    bool has_bubble;         /* a stop of a ring: see switch.c */
     const struct sector_hash *hash; /* hash of the number of an address's chunk; NULL: by spaces */
     uint64_t chunk;                 /* bytes */
     uint64_t half;                  /* bytes, that choose the output of a channel; 0: no halves */
@@ -126,9 +126,10 @@ static uint64_t interconnect_conflict(struct interconnect_side *s, uint64_t now,
 
 /* ---- interconnect.c */
 
-/* From the component's init function. A message is held for `latency` cycles, or (`whole_way`) so
- * long that it has needed as many from end to end. */
-static void interconnect_setup(const struct interconnect_unit *u, uint32_t latency, bool whole_way);
+/* From the component's init function. A message is held for `latency` cycles, or
+ * (`counts_whole_way`) so long that it has needed as many from end to end. */
+static void interconnect_setup(const struct interconnect_unit *u, uint32_t latency,
+                               bool counts_whole_way);
 
 /* A tick: answers first, since they free entries of the table of requests in flight. */
 static bool interconnect_move(const struct interconnect_unit *u);

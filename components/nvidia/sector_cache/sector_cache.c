@@ -119,7 +119,7 @@ static void fill_sectors(struct sector_cache *c, uint32_t number, unsigned secto
 
 static void answer_target(struct sector_cache *c, uint64_t number, const struct sector_target *t)
 {
-    if (t->atomic)
+    if (t->is_atomic)
         atomic_happens(c, sector_find(c, sector_set_of(c, number), number), number, t->sectors,
                        t->count);
     sector_cache_top_reply_data(c, t->tag, t->sectors);
@@ -288,7 +288,7 @@ static bool work_on_control(struct sector_cache *c)
 
 /* Occupies the banks of a request for as long as its sectors need. False: one is busy, and the
  * component wakes when it is not. */
-static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sectors, bool claim)
+static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sectors, bool claims)
 {
     uint64_t *banks = arena_at(uint64_t, c->banks_at), now = component_tick_now(&c->io.base),
              free_at = 0;
@@ -296,20 +296,20 @@ static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sector
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         uint64_t *bank = &banks[(number * 4 + (unsigned)__builtin_ctz(rest)) & mask];
         free_at = max(*bank, free_at);
-        if (claim)
+        if (claims)
             *bank = max(*bank, now) + 1;
     }
-    if (!claim && free_at > now) {
+    if (!claims && free_at > now) {
         sector_cache_wake_at(c, free_at);
         return false;
     }
     return true;
 }
 
-static bool hold_request(struct sector_cache *c, bool conflict)
+static bool hold_request(struct sector_cache *c, bool is_conflict)
 {
-    bool *counted = conflict ? &c->head_conflicted : &c->head_failed;
-    *(conflict ? &c->io.stats.bank_conflicts : &c->io.stats.reservation_fails) += !*counted;
+    bool *counted = is_conflict ? &c->head_conflict_is_counted : &c->head_fail_is_counted;
+    *(is_conflict ? &c->io.stats.bank_conflicts : &c->io.stats.reservation_fails) += !*counted;
     *counted = true;
     if (!c->blocked_since)
         c->blocked_since = component_tick_now(&c->io.base) + 1;
@@ -328,17 +328,17 @@ static bool accept_head(struct sector_cache *c, const struct sector_mem_request 
                     (unsigned long long)m->load.address);
         return false;
     }
-    bool banked = message_kind(m) != SECTOR_MEM_FILL;
-    if (banked && !claim_banks(c, number, sectors, false))
+    bool uses_banks = message_kind(m) != SECTOR_MEM_FILL;
+    if (uses_banks && !claim_banks(c, number, sectors, false))
         return hold_request(c, true);
     if (!accept_request(c, m))
         return hold_request(c, false);
-    if (banked)
+    if (uses_banks)
         claim_banks(c, number, sectors, true);
     if (c->blocked_since)
         c->io.stats.blocked += component_tick_now(&c->io.base) + 1 - c->blocked_since;
     c->blocked_since = 0;
-    c->head_conflicted = c->head_failed = false;
+    c->head_conflict_is_counted = c->head_fail_is_counted = false;
     return true;
 }
 

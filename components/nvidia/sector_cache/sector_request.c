@@ -110,12 +110,12 @@ static inline uint8_t send_below(struct sector_cache *c, struct sector_below m)
         uint32_t depth = sector_cache_params(c)->latency,
                  bank = sector_bank(c, m.address / SECTOR_LINE, (unsigned)__builtin_ctz(rest));
         struct sector_queue *q = bank_queue(c, bank);
-        struct sector_below *one = arena_at(struct sector_below, c->bank_below_at) + bank * depth
-                                   + (q->first + q->count++) % depth;
-        *one = m;
-        one->sectors = (uint8_t)(rest & -rest);
-        one->partial = m.partial & one->sectors;
-        one->count = elements * (done + 1) / count - elements * done / count;
+        struct sector_below *message = arena_at(struct sector_below, c->bank_below_at)
+                                       + bank * depth + (q->first + q->count++) % depth;
+        *message = m;
+        message->sectors = (uint8_t)(rest & -rest);
+        message->partial = m.partial & message->sectors;
+        message->count = elements * (done + 1) / count - elements * done / count;
         c->banked++;
     }
     return (uint8_t)count;
@@ -176,9 +176,9 @@ static inline bool has_room(const struct sector_cache *c, uint32_t mshr, unsigne
         if (waiting >= params->targets)
             return false;
     }
-    bool streams = params->allocate == SECTOR_CACHE_ALLOCATE_STREAMING;
-    bool alone = !c->waited; /* a request of more sectors than there are MSHRs goes by itself */
-    return (streams || alone || c->waited + fresh <= params->mshrs)
+    bool is_streaming = params->allocate == SECTOR_CACHE_ALLOCATE_STREAMING;
+    bool is_alone = !c->waited; /* a request of more sectors than there are MSHRs goes by itself */
+    return (is_streaming || is_alone || c->waited + fresh <= params->mshrs)
            && (mshr != SECTOR_NONE || index_pool_has(&c->free_mshrs));
 }
 
@@ -225,11 +225,11 @@ static inline void write_back(struct sector_cache *c, uint32_t line)
 /* A line of the set that is not in use any more. SECTOR_NONE: there is none now. */
 static inline uint32_t make_room(struct sector_cache *c, uint32_t set)
 {
-    bool in_use;
+    bool is_in_use;
     if (c->dirty_lines && !can_send(c, 0, SECTOR_ALL))
         return SECTOR_NONE;
-    uint32_t line = sector_victim(c, set, &in_use);
-    if (line == SECTOR_NONE || !in_use)
+    uint32_t line = sector_victim(c, set, &is_in_use);
+    if (line == SECTOR_NONE || !is_in_use)
         return line;
     if (sector_line_at(c, line)->dirty)
         write_back(c, line);
@@ -240,20 +240,20 @@ static inline uint32_t make_room(struct sector_cache *c, uint32_t set)
 
 /* ---- requests ---- */
 
-/* Counts the sectors of a request that was looked up. `brings`: its line was not here and not asked
- * for. */
+/* Counts the sectors of a request that was looked up. `brings_line`: its line was not here and not
+ * asked for. */
 static inline void count_lookup(struct sector_cache *c, unsigned hits, unsigned pending,
-                                unsigned absent, bool brings, bool store)
+                                unsigned absent, bool brings_line, bool is_store)
 {
     struct sector_cache_stats *s = &c->io.stats;
     uint32_t missing = sector_count(absent), all = sector_count(hits | pending | absent);
-    brings = brings && missing;
+    brings_line = brings_line && missing;
     s->accesses += all;
     s->hits += sector_count(hits);
     s->pending_hits += sector_count(pending);
-    s->misses += brings;
-    s->sector_misses += missing - brings;
-    s->store_accesses += store ? all : 0;
+    s->misses += brings_line;
+    s->sector_misses += missing - brings_line;
+    s->store_accesses += is_store ? all : 0;
 }
 
 /* Goes below without a look; `kind` is what its answer is passed on as. */
@@ -295,7 +295,7 @@ static inline void atomic_happens(struct sector_cache *c, uint32_t line, uint64_
 
 /* A load, or an atomic that happens here. */
 static inline bool accept_load(struct sector_cache *c, uint16_t tag, uint64_t number,
-                               unsigned sectors, bool atomic, uint32_t count)
+                               unsigned sectors, bool is_atomic, uint32_t count)
 {
     uint32_t set = sector_set_of(c, number), line = sector_find(c, set, number), mshr;
     unsigned present = line == SECTOR_NONE ? 0 : sector_line_at(c, line)->present & sectors;
@@ -304,13 +304,13 @@ static inline bool accept_load(struct sector_cache *c, uint16_t tag, uint64_t nu
             return false;
         sector_mark_used(c, line);
         count_lookup(c, present, 0, 0, false, false);
-        if (atomic)
+        if (is_atomic)
             atomic_happens(c, line, number, sectors, count);
         sector_cache_top_reply_data(c, tag, (uint8_t)sectors);
         return true;
     }
     mshr = mshr_find(c, number);
-    bool brings = line == SECTOR_NONE && mshr == SECTOR_NONE;
+    bool brings_line = line == SECTOR_NONE && mshr == SECTOR_NONE;
     unsigned pending =
         mshr == SECTOR_NONE ? 0 : sector_mshr_under_way(c, mshr) & sectors & ~present;
     unsigned absent = sectors & ~present & ~pending;
@@ -320,7 +320,7 @@ static inline bool accept_load(struct sector_cache *c, uint16_t tag, uint64_t nu
         return false;
     if (line != SECTOR_NONE) {
         sector_mark_used(c, line);
-    } else if (brings && sector_cache_params(c)->allocate == SECTOR_CACHE_ALLOCATE_MISS) {
+    } else if (brings_line && sector_cache_params(c)->allocate == SECTOR_CACHE_ALLOCATE_MISS) {
         line = make_room(c, set);
         if (line == SECTOR_NONE
             || !below_has_room(c, number, absent)) /* a write-back has used the room */
@@ -331,13 +331,13 @@ static inline bool accept_load(struct sector_cache *c, uint16_t tag, uint64_t nu
         mshr = mshr_open(c, number);
     if (absent)
         fetch(c, mshr, line, absent);
-    count_lookup(c, present, pending, absent, brings, false);
+    count_lookup(c, present, pending, absent, brings_line, false);
     target_add(c, mshr,
                (struct sector_target){.count = count,
                                       .tag = tag,
                                       .sectors = (uint8_t)sectors,
                                       .missing_sectors = (uint8_t)(pending | absent),
-                                      .atomic = atomic});
+                                      .is_atomic = is_atomic});
     return true;
 }
 
@@ -365,11 +365,11 @@ static inline bool accept_store_through(struct sector_cache *c, const struct sec
 {
     unsigned sectors = m->store.sectors & SECTOR_ALL, partial = m->store.partial & sectors;
     struct sector_found f = find_for_store(c, number, sectors);
-    bool brings = f.line == SECTOR_NONE && f.mshr == SECTOR_NONE;
-    bool places = sector_cache_params(c)->write_miss != SECTOR_CACHE_WRITE_MISS_AROUND;
+    bool brings_line = f.line == SECTOR_NONE && f.mshr == SECTOR_NONE;
+    bool places_line = sector_cache_params(c)->write_miss != SECTOR_CACHE_WRITE_MISS_AROUND;
     if (!can_send(c, number, sectors))
         return false;
-    if (f.line == SECTOR_NONE && places) {
+    if (f.line == SECTOR_NONE && places_line) {
         f.line = make_room(c, f.set);
         if (f.line == SECTOR_NONE)
             return false;
@@ -380,8 +380,8 @@ static inline bool accept_store_through(struct sector_cache *c, const struct sec
         sector_mark_used(c, f.line);
     }
     if (f.line != SECTOR_NONE)
-        sector_write(c, f.line, places ? sectors : f.hits, partial);
-    count_lookup(c, f.hits, f.pending, f.absent, brings, true);
+        sector_write(c, f.line, places_line ? sectors : f.hits, partial);
+    count_lookup(c, f.hits, f.pending, f.absent, brings_line, true);
     return pass_on(c, m, SECTOR_SENT_DONE);
 }
 
@@ -391,7 +391,7 @@ static inline bool accept_store_back(struct sector_cache *c, const struct sector
 {
     unsigned sectors = m->store.sectors & SECTOR_ALL, partial = m->store.partial & sectors;
     struct sector_found f = find_for_store(c, number, sectors);
-    bool brings = f.line == SECTOR_NONE && f.mshr == SECTOR_NONE;
+    bool brings_line = f.line == SECTOR_NONE && f.mshr == SECTOR_NONE;
     unsigned wanted = sector_cache_params(c)->write_miss == SECTOR_CACHE_WRITE_MISS_FETCH
                           ? f.absent & partial
                           : 0;
@@ -414,7 +414,7 @@ static inline bool accept_store_back(struct sector_cache *c, const struct sector
     sector_write(c, f.line, sectors, partial);
     if (wanted)
         fetch(c, f.mshr == SECTOR_NONE ? mshr_open(c, number) : f.mshr, f.line, wanted);
-    count_lookup(c, f.hits, f.pending, f.absent, brings, true);
+    count_lookup(c, f.hits, f.pending, f.absent, brings_line, true);
     sector_cache_top_reply_done(c, m->tag);
     return true;
 }
@@ -480,24 +480,24 @@ static inline bool accept_any_load(struct sector_cache *c, const struct sector_m
 static inline bool accept_request(struct sector_cache *c, const struct sector_mem_request *m)
 {
     uint64_t number = m->load.address / SECTOR_LINE; /* in the same place for all */
-    bool taken;
+    bool is_accepted;
     switch (message_kind(m)) {
     case SECTOR_MEM_LOAD:
-        taken = accept_any_load(c, m);
-        c->io.stats.loads += taken;
-        return taken;
+        is_accepted = accept_any_load(c, m);
+        c->io.stats.loads += is_accepted;
+        return is_accepted;
     case SECTOR_MEM_STORE:
-        taken = sector_writes_back(c) ? accept_store_back(c, m, number)
-                                      : accept_store_through(c, m, number);
-        c->io.stats.stores += taken;
-        return taken;
+        is_accepted = sector_writes_back(c) ? accept_store_back(c, m, number)
+                                            : accept_store_through(c, m, number);
+        c->io.stats.stores += is_accepted;
+        return is_accepted;
     case SECTOR_MEM_ATOMIC:
-        taken = sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_HERE
-                    ? accept_load(c, m->tag, number, m->atomic.sectors & SECTOR_ALL, true,
-                                  m->atomic.count)
-                    : accept_atomic_below(c, m, number);
-        c->io.stats.atomic_requests += taken;
-        return taken;
+        is_accepted = sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_HERE
+                          ? accept_load(c, m->tag, number, m->atomic.sectors & SECTOR_ALL, true,
+                                        m->atomic.count)
+                          : accept_atomic_below(c, m, number);
+        c->io.stats.atomic_requests += is_accepted;
+        return is_accepted;
     default:
         return accept_fill(c, m, number);
     }

@@ -46,7 +46,7 @@ struct sector_target {
     uint16_t tag;
     uint8_t sectors;
     uint8_t missing_sectors;
-    uint8_t atomic;
+    bool is_atomic;
     uint8_t reserved[3];
 };
 
@@ -124,15 +124,15 @@ struct sector_cache {
     uint64_t answers_cycle; /* the cycle in which `answers_given` sectors of misses were answered */
     uint32_t answers_given;
     struct index_pool free_mshrs, free_targets, free_sent;
-    uint32_t ways_used;     /* the others are shared memory */
-    uint32_t dirty_lines;   /* with at least one dirty sector */
-    uint32_t unanswered;    /* requests taken and not answered */
-    uint32_t flushed;       /* lines that a flush has passed */
-    uint8_t job;            /* enum sector_job */
-    bool any_lines;         /* false: no line was claimed since all were dropped */
-    bool head_conflicted;   /* the oldest request has been counted in bank_conflicts */
-    bool head_failed;       /* the oldest request has been counted in reservation_fails */
-    uint64_t blocked_since; /* 1 + cycle; 0: not blocked */
+    uint32_t ways_used;            /* the others are shared memory */
+    uint32_t dirty_lines;          /* with at least one dirty sector */
+    uint32_t unanswered;           /* requests taken and not answered */
+    uint32_t flushed;              /* lines that a flush has passed */
+    uint8_t job;                   /* enum sector_job */
+    bool has_lines;                /* false: no line was claimed since all were dropped */
+    bool head_conflict_is_counted; /* the oldest request has been counted in bank_conflicts */
+    bool head_fail_is_counted;     /* the oldest request has been counted in reservation_fails */
+    uint64_t blocked_since;        /* 1 + cycle; 0: not blocked */
 };
 
 static inline uint32_t sector_ways(const struct sector_cache *c)

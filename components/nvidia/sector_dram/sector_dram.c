@@ -110,9 +110,9 @@ static void sector_dram_init(struct sector_dram *c)
 
 static void count_sector(struct sector_dram *c, const struct sector_mem_request *m)
 {
-    bool store = message_kind(m) == SECTOR_MEM_STORE;
-    *(store ? &c->io.stats.writes : &c->io.stats.reads) += 1;
-    *(store ? &c->io.stats.bytes_written : &c->io.stats.bytes_read) += SECTOR_BYTES;
+    bool is_store = message_kind(m) == SECTOR_MEM_STORE;
+    *(is_store ? &c->io.stats.writes : &c->io.stats.reads) += 1;
+    *(is_store ? &c->io.stats.bytes_written : &c->io.stats.bytes_read) += SECTOR_BYTES;
 }
 
 static void count_request(struct sector_dram *c, const struct sector_mem_request *m)

@@ -94,13 +94,13 @@ static bool read_step(struct trace_player *p, struct player_kernel *k, const str
         account_name(p, k, inst, NULL);
         k->inst_count = inst->id + 1;
     }
-    const struct trace_inst *known = arena_at(struct trace_inst, k->insts_at) + inst->id;
-    if (known->unit == TRACE_COPIER)
+    const struct trace_inst *first = arena_at(struct trace_inst, k->insts_at) + inst->id;
+    if (first->unit == TRACE_COPIER)
         trace_async_step(&trace->step);
     p->io.stats.unknown += !inst->known;
-    phases_pass(k, inst, known->kind);
-    unsigned length = trace_has_phase(known->kind)
-                          ? phase_read(k, words, known->kind, &trace->step)
+    phases_pass(k, inst, first->kind);
+    unsigned length = trace_has_phase(first->kind)
+                          ? phase_read(k, words, first->kind, &trace->step)
                           : trace_writer_record(words, inst->id, &trace->step, read_space(trace));
     if (k->part != trace->part) {
         k->part = trace->part;

@@ -41,7 +41,7 @@ static bool sample_begins_cold(const struct trace_player *p)
 {
     const struct sampling *s = platform_sampling();
     return s->kernels && !s->automatic && platform_mode() != PLATFORM_FUNCTIONAL
-           && (s->warmup == SAMPLING_NONE || p->stale);
+           && (s->warmup == SAMPLING_NONE || p->has_stale_caches);
 }
 
 /* ---- kernels chosen one by one ---- */
@@ -130,7 +130,7 @@ static void sample_window_end(struct component *self)
         warm_drop_all();
         touch_copies(p, 0, k->command);
     }
-    p->stale = false;
+    p->has_stale_caches = false;
     if (sample_is_timed(k)) {
         k->phase = PLAYER_READY;
         return;
@@ -147,7 +147,7 @@ static void sample_window_end(struct component *self)
 static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k)
 {
     if (k->way == SAMPLING_SKIPPED && !platform_sampling()->automatic) {
-        p->stale = true;
+        p->has_stale_caches = true;
         return PLAYER_UNTIMED;
     }
     if (sample_is_timed(k) && !sample_begins_cold(p) && !platform_sampling()->automatic)

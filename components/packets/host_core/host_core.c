@@ -30,9 +30,9 @@ static void place_data(const struct host_core *c, struct core_call *k, uint32_t 
     if (!api_request_decode(&r, blob->bytes, k->bytes, &fault) || r.call != API_CALL_MEMCPY_ASYNC
         || r.memcpy_async.size > HOST_CALL_DATA)
         bug("host_core: data with a packet that is not a copy of at most %d bytes", HOST_CALL_DATA);
-    k->from_device = r.memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST;
+    k->is_from_device = r.memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST;
     k->data_bytes = (uint32_t)r.memcpy_async.size;
-    *(k->from_device ? &r.memcpy_async.destination : &r.memcpy_async.source) =
+    *(k->is_from_device ? &r.memcpy_async.destination : &r.memcpy_async.source) =
         data_address(c, slot);
     api_request_encode(&r, blob->bytes, blob->size, &fault);
 }
@@ -57,7 +57,7 @@ static bool accept_call(struct host_core *c)
     memcpy(&k->bytes, bytes + 4, sizeof k->bytes); /* length and call of the packet */
     memcpy(&k->call, bytes + 16, sizeof k->call);
     place_data(c, k, slot);
-    if (k->data && !k->from_device)
+    if (k->data && !k->is_from_device)
         k->phase = CORE_PUT;
     c->is_busy = true;
     c->used_calls++;
@@ -149,8 +149,8 @@ static void accept_answer(struct host_core *c, struct core_call *k)
 {
     struct api_answer a;
     struct packet_fault fault;
-    bool readable = api_answer_decode(&a, blob_at(k->blob)->bytes, k->bytes, &fault);
-    if (readable && a.state == API_STATE_PENDING) {
+    bool can_read = api_answer_decode(&a, blob_at(k->blob)->bytes, k->bytes, &fault);
+    if (can_read && a.state == API_STATE_PENDING) {
         k->look_cy = host_core_now(c) + host_core_params(c)->poll;
         k->phase = CORE_WAIT;
         return;
@@ -158,7 +158,7 @@ static void accept_answer(struct host_core *c, struct core_call *k)
     stat_histogram_add(&c->io.stats.wait_device, k->answer_cy - k->since);
     k->since = k->answer_cy;
     k->phase = CORE_DONE;
-    if (k->data && k->from_device && readable && !a.error) {
+    if (k->data && k->is_from_device && can_read && !a.error) {
         k->issued = k->finished = 0;
         k->phase = CORE_GET;
         timeline_begin(&c->io.base, k->order, "8 read the data from memory");

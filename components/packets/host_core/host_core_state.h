@@ -52,7 +52,7 @@ struct core_call {
     uint32_t phase; /* enum core_phase */
     uint32_t blob;
     uint32_t data, data_bytes;        /* bytes of a copy; 0: none */
-    bool from_device;                 /* the data of the copy come from the device */
+    bool is_from_device;              /* the data of the copy come from the device */
     uint32_t bytes, issued, finished; /* bytes of the packet, in this phase */
     uint16_t tag;
     uint16_t call; /* enum api_call */

@@ -78,7 +78,7 @@ static struct mmio_post *post_driver(struct mmio *c, enum mmio_owner owner, uint
 static bool send_dma(struct mmio *c)
 {
     struct mmio_posts *p = &c->dma;
-    bool sent = false;
+    bool has_sent = false;
     while (p->first != MMIO_NONE && mmio_dma_can_send(c)) {
         uint32_t i = p->first;
         struct mmio_post *post = post_at(p, i);
@@ -94,9 +94,9 @@ static bool send_dma(struct mmio *c)
                        mem_mask_range(0, (unsigned)bytes, MMIO_LINE), MMIO_LINE);
         p->first = post->next;
         post->next = MMIO_NONE;
-        sent = true;
+        has_sent = true;
     }
-    return sent;
+    return has_sent;
 }
 
 /* A command of a queue. */
@@ -173,13 +173,13 @@ static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post 
 static bool send_driver(struct mmio *c)
 {
     struct mmio_posts *p = &c->driver;
-    bool sent = false;
+    bool has_sent = false;
     while (p->first != MMIO_NONE && mmio_driver_can_send(c)) {
         uint32_t i = p->first;
         send_to_driver(c, (uint16_t)i, post_at(p, i));
         p->first = post_at(p, i)->next;
         post_at(p, i)->next = MMIO_NONE;
-        sent = true;
+        has_sent = true;
     }
-    return sent;
+    return has_sent;
 }

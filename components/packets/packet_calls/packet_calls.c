@@ -406,7 +406,7 @@ static bool packets_receive(struct driver *d)
 {
     struct packet_calls *p = packets_of(d);
     const struct host_call_reply *m;
-    bool received = false;
+    bool has_received = false;
     while ((m = driver_host_peek_reply(d))) {
         uint64_t number = p->first;
         while (trip_at(d, number)->blob != m->done.blob || trip_at(d, number)->is_done)
@@ -428,9 +428,9 @@ static bool packets_receive(struct driver *d)
         if (p->waiting_calls)
             engine_stop();
         driver_host_pop_reply(d);
-        received = true;
+        has_received = true;
     }
-    return received;
+    return has_received;
 }
 
 static bool packets_tick(struct driver *d)

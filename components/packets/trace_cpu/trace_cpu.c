@@ -129,13 +129,13 @@ static void play(struct trace_cpu *c)
     }
     const struct api_trace_call *call = &c->trace.calls[c->call];
     bool made = call->kind == API_TRACE_STREAM_CREATE;
-    if (!made && !c->made_stream && make_new_stream(c, call->stream)) {
-        c->made_stream = true;
+    if (!made && !c->has_made_stream && make_new_stream(c, call->stream)) {
+        c->has_made_stream = true;
         return;
     }
-    if (c->made_stream) {
+    if (c->has_made_stream) {
         name_set(&c->streams, stream_name(c, call->stream), c->answer.stream_create.stream);
-        c->made_stream = false;
+        c->has_made_stream = false;
         if (call_failed(c, "making a stream"))
             return;
     }

@@ -69,12 +69,12 @@ static void send_line(struct trace_cpu *c)
 static bool move_send(struct trace_cpu *c)
 {
     struct cpu_mover *m = &c->mover;
-    bool sent = false;
+    bool has_sent = false;
     while (m->issued < m->size && index_pool_has(&c->free_slots) && trace_cpu_mem_can_send(c)) {
         send_line(c);
-        sent = true;
+        has_sent = true;
     }
-    return sent;
+    return has_sent;
 }
 
 static void move_receive(struct trace_cpu *c, uint16_t tag, const uint8_t *line)

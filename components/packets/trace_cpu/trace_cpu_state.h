@@ -131,8 +131,8 @@ struct trace_cpu {
     uint64_t copy_address; /* address in the host's memory of the bytes of the copy */
     bool is_looking_up;    /* the variables that the call points to */
     uint32_t drain_stage;
-    bool is_draining; /* the call continues when everything else is over */
-    bool made_stream; /* the packet under way has made one */
+    bool is_draining;     /* the call continues when everything else is over */
+    bool has_made_stream; /* the packet under way has made one */
     char first_wrong[400];
 };
 
