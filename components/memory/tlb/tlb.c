@@ -337,8 +337,8 @@ static bool tlb_tick(struct tlb *c)
 
 static unsigned tlb_outstanding(const struct tlb *c, struct hang_report *report)
 {
-    if (report && c->table.pending_count)
+    if (report && index_pool_used(&c->table.free_pending))
         hang_note(report, "%u pages have been asked for below, %u lookups wait for them",
-                  c->table.pending_count, index_pool_used(&c->free_waiters));
-    return c->table.pending_count;
+                  index_pool_used(&c->table.free_pending), index_pool_used(&c->free_waiters));
+    return index_pool_used(&c->table.free_pending);
 }

@@ -36,7 +36,7 @@ static OUT_OF_LINE void translation_widen(struct translation_table *t)
 
 static inline void translation_chain(struct translation_table *t, uint32_t i)
 {
-    if (unlikely((t->valid_count + t->pending_count) * 2 > t->bucket_mask
+    if (unlikely((t->valid_count + index_pool_used(&t->free_pending)) * 2 > t->bucket_mask
                  && t->bucket_mask + 1 < t->bucket_most))
         translation_widen(t);
     struct translation_entry *e = translation_entry(t, i);
@@ -61,8 +61,7 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
     uint32_t total = sets * ways + pending, buckets = 16;
     while (buckets < total * 2)
         buckets *= 2;
-    *t = (struct translation_table){
-        .sets = sets, .ways = ways, .pending_capacity = pending, .has_fragments = has_fragments};
+    *t = (struct translation_table){.sets = sets, .ways = ways, .has_fragments = has_fragments};
     t->entries_at = arena_allocate((size_t)total * sizeof(struct translation_entry));
     t->sets_at = arena_allocate((size_t)sets * sizeof(struct translation_set));
     t->buckets_at = arena_allocate((size_t)buckets * sizeof(uint32_t));
@@ -70,17 +69,7 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
     t->bucket_mask = min(buckets, TRANSLATION_FIRST_BUCKETS) - 1;
     t->page_bits = t->key_bits = TRANSLATION_SMALLEST_PAGE;
     t->last = TRANSLATION_NONE;
-    t->free_pending = pending ? sets * ways : TRANSLATION_NONE;
-}
-
-/* Most tables of a large machine are never used by a small program: what is linked only when it is
- * first needed is never touched. */
-static OUT_OF_LINE void translation_chain_pending(struct translation_table *t)
-{
-    uint32_t first = t->sets * t->ways, end = first + t->pending_capacity;
-    t->has_chains = true;
-    for (uint32_t i = first; i < end; i++)
-        translation_entry(t, i)->chain = i + 1 < end ? i + 1 : TRANSLATION_NONE;
+    index_pool_init(&t->free_pending, pending);
 }
 
 /* Makes an entry that is in no order of use the most recently used one of its set. */
@@ -162,7 +151,7 @@ static inline uint32_t translation_find_pending(const struct translation_table *
 {
     bool has_sizes = t->has_fragments || t->key_bits != TRANSLATION_SMALLEST_PAGE;
     unsigned sizes[] = {TRANSLATION_SMALLEST_PAGE, t->key_bits};
-    for (unsigned s = 0; t->pending_count && has_sizes && s < 2; s++) {
+    for (unsigned s = 0; index_pool_used(&t->free_pending) && has_sizes && s < 2; s++) {
         uint64_t key = translation_key_of(address, sizes[s]);
         for (uint32_t i = *translation_bucket(t, key, pid); i;) {
             const struct translation_entry *e = translation_entry(t, i - 1);
@@ -190,16 +179,12 @@ static inline void translation_touch(struct translation_table *t, uint32_t i)
 
 static inline uint32_t translation_ask(struct translation_table *t, uint32_t pid, uint64_t address)
 {
-    if (unlikely(!t->has_chains))
-        translation_chain_pending(t);
-    uint32_t i = t->free_pending;
+    uint32_t number = index_pool_take(&t->free_pending), i = t->sets * t->ways + number;
     struct translation_entry *e = translation_entry(t, i);
-    t->free_pending = e->chain;
     e->key = translation_key(t, address);
     e->pid = pid;
     translation_chain(t, i);
-    t->pending_count++;
-    return i - t->sets * t->ways;
+    return number;
 }
 
 static inline void translation_drop(struct translation_table *t, uint32_t i)
@@ -288,9 +273,7 @@ static inline bool translation_fill(struct translation_table *t, uint32_t number
     uint32_t pid = pending->pid;
     uint64_t address = pending->key & ~(uint64_t)0xfff;
     translation_unchain(t, p);
-    pending->chain = t->free_pending;
-    t->free_pending = p;
-    t->pending_count--;
+    index_pool_give(&t->free_pending, number);
     t->last = TRANSLATION_NONE;
     return is_valid && translation_enter(t, pid, address, page);
 }

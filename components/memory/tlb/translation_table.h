@@ -20,6 +20,7 @@
 
 #include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/index_pool.h"
 
 #define TRANSLATION_NONE          UINT32_MAX
 #define TRANSLATION_SMALLEST_PAGE 12 /* bits */
@@ -39,19 +40,16 @@ struct translation_set {
 };
 
 struct translation_table {
-    uint32_t entries_at; /* struct translation_entry [ways * sets + pending_capacity] */
+    uint32_t entries_at; /* struct translation_entry [ways * sets + pending] */
     uint32_t sets_at;    /* struct translation_set [sets] */
     uint32_t buckets_at; /* uint32_t [bucket_most]: 1 + entry, 0 none */
     uint32_t bucket_most;
     uint32_t bucket_mask; /* mask of the buckets in use, the first ones */
     uint32_t sets, ways;
-    uint32_t pending_capacity;
-    uint32_t pending_count;
     uint32_t valid_count;
-    uint32_t free_pending; /* chain of free pending entries */
-    uint32_t page_bits;    /* log2 of a page's bytes; 12 before the first answer */
-    uint32_t key_bits;     /* log2 of what a key stands for: page_bits, or 12 with fragments */
-    bool has_chains;       /* pending entries are chained: since the first page was asked for */
+    struct index_pool free_pending; /* numbers of pages asked for */
+    uint32_t page_bits;             /* log2 of a page's bytes; 12 before the first answer */
+    uint32_t key_bits; /* log2 of what a key stands for: page_bits, or 12 with fragments */
     bool knows_page_bits;
     bool has_fragments;
     uint32_t
@@ -88,7 +86,7 @@ static inline bool translation_is_pending(const struct translation_table *t, uin
 
 static inline bool translation_can_ask(const struct translation_table *t)
 {
-    return t->free_pending != TRANSLATION_NONE;
+    return index_pool_has(&t->free_pending);
 }
 
 static inline uint32_t translation_pending_number(const struct translation_table *t, uint32_t entry)
@@ -106,7 +104,7 @@ static uint32_t translation_find(struct translation_table *t, uint32_t pid, uint
 static void translation_touch(struct translation_table *t, uint32_t i);
 
 /* Makes the pending entry of a page that is being asked for; translation_can_ask() must be true.
- * Returns its number, < pending_capacity. */
+ * Returns its number. */
 static uint32_t translation_ask(struct translation_table *t, uint32_t pid, uint64_t address);
 
 /* Forgets an entry that is not pending. */

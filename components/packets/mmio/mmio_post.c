@@ -23,9 +23,7 @@ static void posts_init(const struct mmio *c, struct mmio_posts *p)
 {
     uint32_t most = call_count(c) + MMIO_OPERATIONS + mmio_params(c)->blocks + 1;
     p->posts_at = arena_allocate(most * sizeof(struct mmio_post));
-    for (uint32_t i = 0; i < most; i++)
-        arena_at(struct mmio_post, p->posts_at)[i].next = i + 1 < most ? i + 1 : MMIO_NONE;
-    p->free = 0;
+    index_pool_init(&p->free_posts, most);
     p->first = p->last = MMIO_NONE;
 }
 
@@ -36,18 +34,16 @@ static struct mmio_post *post_at(const struct mmio_posts *p, uint32_t i)
 
 static struct mmio_post *post_add(struct mmio_posts *p, enum mmio_owner owner, uint32_t number)
 {
-    uint32_t i = p->free;
-    if (i == MMIO_NONE)
+    if (!index_pool_has(&p->free_posts))
         bug("mmio: a call, an operation or a block has posted twice");
+    uint32_t i = index_pool_take(&p->free_posts);
     struct mmio_post *post = post_at(p, i);
-    p->free = post->next;
     *post = (struct mmio_post){.owner = (uint8_t)owner, .number = number, .next = MMIO_NONE};
     if (p->first == MMIO_NONE)
         p->first = i;
     else
         post_at(p, p->last)->next = i;
     p->last = i;
-    p->used_count++;
     return post;
 }
 
@@ -55,9 +51,7 @@ static struct mmio_post post_remove(struct mmio_posts *p, uint32_t i)
 {
     struct mmio_post post = *post_at(p, i);
     post_at(p, i)->owner = OWNER_NONE;
-    post_at(p, i)->next = p->free;
-    p->free = i;
-    p->used_count--;
+    index_pool_give(&p->free_posts, i);
     return post;
 }
 

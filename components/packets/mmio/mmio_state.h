@@ -28,6 +28,7 @@
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/state/blob.h"
@@ -86,17 +87,16 @@ struct mmio_post {
     uint8_t kind;    /* enum device_call_request_kind, for requests to the driver */
     uint8_t width;   /* bytes of an element; for an allocation, enum driver_place */
     uint32_t number; /* the owner's */
-    uint32_t next;   /* the next post that is not sent, or is free */
+    uint32_t next;   /* the next post that is not sent */
     uint32_t blob, device, pattern;
     uint64_t address, from, size; /* the driver's; the DMA engine's are in `dma` */
     struct packet_dma_command dma;
 };
 
 struct mmio_posts {
-    uint32_t posts_at;    /* arena: struct mmio_post[] */
-    uint32_t free;        /* list */
+    uint32_t posts_at; /* arena: struct mmio_post[] */
+    struct index_pool free_posts;
     uint32_t first, last; /* to be sent */
-    uint32_t used_count;
 };
 
 enum mmio_phase {
