@@ -9,7 +9,7 @@
  * message spends the time in its ring (ring_add_delay), so no component is woken before the message
  * can move on.
  *
- * Invariant: a source whose bit is set in `known` is in the bitmap of one target, and only a
+ * Invariant: a source whose bit is set in `entered` is in the bitmap of one target, and only a
  * target takes from it.
  *
  * A request's tag is replaced by its number in the table of requests in flight, which says where
@@ -54,11 +54,12 @@ struct interconnect_target {
 
 struct interconnect_side {
     uint32_t sources, targets;
-    uint32_t words;      /* words of a bitmap, of sources and of targets */
-    uint32_t bitmaps_at; /* arena offsets: of sources that are known; of targets that are wanted; of
-                         the sources that want each target */
-    uint32_t sources_at; /* struct interconnect_source [sources] */
-    uint32_t targets_at; /* struct interconnect_target [targets] */
+    uint32_t words; /* words of a bitmap, of sources and of targets */
+    /* Bitmaps of sources whose message is entered, of targets that are wanted, and of the sources
+     * that want each target. */
+    uint32_t bitmaps_at;
+    uint32_t sources_at;    /* struct interconnect_source [sources] */
+    uint32_t targets_at;    /* struct interconnect_target [targets] */
     uint32_t bubble_in_at;  /* bitmap of sources that are other stops of a ring */
     uint32_t bubble_out_at; /* bitmap of targets that are */
     uint64_t conflict_until;
@@ -86,7 +87,7 @@ struct interconnect_unit {
     uint64_t request_width, reply_width; /* bytes a cycle; 0: any message in one */
     uint64_t header;                     /* bytes that each message has besides its payload */
     /* Bytes that a message stands for without having them; NULL: its payload counts. */
-    uint32_t (*carried)(const uint8_t *fields, unsigned kind, bool reply);
+    uint32_t (*carried)(const uint8_t *fields, unsigned kind, bool is_reply);
     bool keeps_sources_busy; /* a source is busy for as long as the target that it sends to */
     bool has_bubble;         /* a stop of a ring: see switch.c */
     const struct sector_hash *hash; /* hash of the number of an address's chunk; NULL: by spaces */
@@ -112,12 +113,13 @@ static void interconnect_side_messages(struct interconnect_side *s,
 /* Bits first .. first + 63 of the component's pending bits, those at and after `end` cleared. */
 static uint64_t interconnect_pending(const struct component *c, uint32_t first, uint32_t end);
 
-/* Takes the next in turn of the sources that want a target, of those `among` (NULL: all), which is
- * then not `known`. At least one must be there. */
-static uint32_t interconnect_choose_source(uint64_t *known, uint64_t *wanted, const uint64_t *among,
-                                           uint32_t words, uint32_t *last_served);
+/* Chooses the next in turn of the sources that want a target, of those `allowed` (NULL: all), which
+ * is then not `entered`. At least one must be there. */
+static uint32_t interconnect_choose_source(uint64_t *entered, uint64_t *wanted,
+                                           const uint64_t *allowed, uint32_t words,
+                                           uint32_t *last_served);
 
-/* Whether two bitmaps have a bit in common; `b` NULL: whether `a` has any. */
+/* True if two bitmaps have a bit in common, or, with `b` NULL, if `a` has any. */
 static bool interconnect_meet(const uint64_t *a, const uint64_t *b, uint32_t words);
 
 /* Counts the cycles now .. now + cycles - 1 as conflicts, each cycle once however many ports there
