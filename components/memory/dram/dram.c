@@ -1,8 +1,7 @@
 /* One slice of memory. With a timing part see dram_timed.c; without, an ideal memory channel:
  * accepts `width` requests a cycle from its two ports together, in turn when both have some, and
- * answers each `latency` - 1 cycles later, so that with connections of one cycle an answer is seen
- * latency
- * + 1 cycles after the request was sent.
+ * answers each `latency` - 1 cycles later. So with connections of one cycle, an answer is seen
+ * latency + 1 cycles after the request was sent.
  *
  * A request takes effect in the simulated memory when it is accepted, and its answer spends the
  * latency in the ring of answers; so a load never sees a store that was accepted after it, and what

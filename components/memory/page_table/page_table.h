@@ -41,8 +41,9 @@
 #define PAGE_TABLE_FLAGS       ((uint64_t)2047)
 
 struct page_table {
-    uint32_t nodes_at;   /* arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner
-                         node:   number, 0 none */
+    /* Arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner node: number, 0
+     * none. */
+    uint32_t nodes_at;
     uint32_t used_at;    /* arena offset: uint16_t [capacity], entries in use of each node */
     uint32_t node_count; /* that have ever been in use; node 0 never is */
     uint32_t node_capacity;

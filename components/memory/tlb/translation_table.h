@@ -52,9 +52,9 @@ struct translation_table {
     uint32_t key_bits; /* log2 of what a key stands for: page_bits, or 12 with fragments */
     bool knows_page_bits;
     bool has_fragments;
-    uint32_t
-        larger_sizes; /* fragments: bit b: an entry of 2^b bytes, more than key_bits, was made */
-    uint32_t last;    /* entry found last */
+    /* Bit b: an entry of 2^b bytes, more than key_bits, was made for a fragment. */
+    uint32_t larger_sizes;
+    uint32_t last; /* entry found last */
 };
 
 static inline struct translation_entry *translation_entry(const struct translation_table *t,

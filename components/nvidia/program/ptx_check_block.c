@@ -20,16 +20,16 @@ static const struct hash_kind live_kind = HASH_KIND(struct live_block, number, P
 
 /* ---- reports ---- */
 
-static uint64_t pc_of(const struct check_identity *who, uint32_t number)
+static uint64_t pc_of(const struct check_identity *identity, uint32_t number)
 {
-    const struct ptx_code *code = who->code;
+    const struct ptx_code *code = identity->code;
     return warp_instruction_address(code->code, number);
 }
 
-static void describe_instruction(const struct check_identity *who, uint32_t number,
+static void describe_instruction(const struct check_identity *identity, uint32_t number,
                                  struct finding_place *place)
 {
-    const struct ptx_code *code = who->code;
+    const struct ptx_code *code = identity->code;
     const struct ptx_function *f = ptx_function_of(code->module, number);
     const struct ptx_instruction *inst = &f->instructions[number - f->first_instruction];
     ptx_instruction_name(inst, place->text, sizeof place->text);
@@ -39,9 +39,9 @@ static void describe_instruction(const struct check_identity *who, uint32_t numb
         memmove(place->source, slash + 1, strlen(slash));
 }
 
-static const char *constant_at(const struct check_identity *who, uint64_t address)
+static const char *constant_at(const struct check_identity *identity, uint64_t address)
 {
-    const struct ptx_code *code = who->code;
+    const struct ptx_code *code = identity->code;
     const struct ptx_module *m = code->module;
     for (uint32_t i = 0; i < m->variable_count; i++)
         if (m->variables[i].space == PTX_SPACE_CONST
@@ -56,22 +56,22 @@ static const struct check_executor warps = {
 struct check_identity ptx_identity(const struct ptx_call *c, uint64_t block)
 {
     const struct warp_launch *l = &c->launch;
-    struct check_identity who = {.executor = &warps,
-                                 .program = c->view.program,
-                                 .code = c->code,
-                                 .kernel = l->title ? l->title : l->kernel->name,
-                                 .launch = l->number,
-                                 .gpu = c->gpu,
-                                 .pid = c->view.pid};
-    warp_block_place(l, block, who.group);
-    return who;
+    struct check_identity identity = {.executor = &warps,
+                                      .program = c->view.program,
+                                      .code = c->code,
+                                      .kernel = l->title ? l->title : l->kernel->name,
+                                      .launch = l->number,
+                                      .gpu = c->gpu,
+                                      .pid = c->view.pid};
+    warp_block_place(l, block, identity.group);
+    return identity;
 }
 
 /* An instruction of a warp, without a lane. */
 static struct check_place place_of(const struct ptx_check_block *b, uint32_t warp,
                                    uint32_t instruction)
 {
-    return (struct check_place){&b->who, warp, instruction, FINDING_NO_LANE};
+    return (struct check_place){&b->identity, warp, instruction, FINDING_NO_LANE};
 }
 
 static void report_pair(enum finding_kind kind, struct check_place first, struct check_place second)
@@ -89,11 +89,11 @@ static struct ptx_check_block *block_begin(const struct ptx_call *c, uint64_t nu
     const struct warp_launch *l = &c->launch;
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     struct ptx_check_block *b = grow_memory(NULL, sizeof *b, PTX_PROGRAM);
-    *b = (struct ptx_check_block){.who = ptx_identity(c, number),
+    *b = (struct ptx_check_block){.identity = ptx_identity(c, number),
                                   .call = c,
                                   .number = number,
                                   .cluster_blocks = (uint32_t)warp_cluster_blocks(l)};
-    b->group = race_group(command, &b->who);
+    b->group = race_group(command, &b->identity);
     for (uint32_t w = 0; w < RACE_GROUP && w * WARP_LANES < threads; w++) {
         uint32_t left = threads - w * WARP_LANES;
         b->alive[w] = left >= WARP_LANES ? UINT32_MAX : (1u << left) - 1;
@@ -118,7 +118,7 @@ static void block_end(struct ptx_check_block *b)
     for (uint32_t w = 0; w < RACE_GROUP; w++)
         race_wave_end(&b->wave[w]);
     race_release_memory(&b->shared);
-    const uint64_t key[] = {b->who.launch, b->number};
+    const uint64_t key[] = {b->identity.launch, b->number};
     hash_table_remove(&live_blocks, &live_kind, hash_table_find(&live_blocks, &live_kind, key));
     free(b);
 }

@@ -20,7 +20,7 @@ struct ptx_at_barrier {
 enum { PTX_BARRIERS = 16 };
 
 struct ptx_check_block {
-    struct check_identity who; /* its code is a struct ptx_code */
+    struct check_identity identity; /* its code is a struct ptx_code */
     const struct ptx_call *call;
     uint64_t number;
     uint32_t group; /* race_group() */

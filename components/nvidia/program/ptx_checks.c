@@ -54,7 +54,7 @@ void ptx_checks_step(void *call, const struct warp_step *s)
     bool writes = accesses && inst->opcode != PTX_OP_LD && inst->opcode != PTX_OP_LDU;
     if (writes && s->addresses && s->space == PTX_SPACE_GLOBAL
         && finding_is_wanted(FINDING_CHECK_READONLY))
-        check_stores((struct check_place){&b->who, s->warp, s->instruction, 0}, s->addresses,
+        check_stores((struct check_place){&b->identity, s->warp, s->instruction, 0}, s->addresses,
                      s->active, s->bytes);
     if (inst->opcode == PTX_OP_BAR || inst->opcode == PTX_OP_BARRIER)
         ptx_check_arrive(b, s, inst);

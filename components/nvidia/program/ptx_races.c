@@ -47,7 +47,7 @@ static unsigned places_of(struct ptx_check_block *b, const struct warp_step *s, 
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint64_t at = s->addresses[lane];
         address[lane] = s->space != PTX_SPACE_SHARED
-                            ? race_process_base(b->who.pid) + at
+                            ? race_process_base(b->identity.pid) + at
                             : race_lds_base(owner_of(b, at)->group) | (at & WARP_RANK_OFFSET);
     }
     return race_places(address, s->active, most, place);
@@ -103,7 +103,7 @@ static void access_memory(struct ptx_check_block *b, const struct ptx_instructio
                                  .wave = &b->wave[s->warp],
                                  .address = s->addresses,
                                  .mask = s->active,
-                                 .base = race_process_base(b->who.pid),
+                                 .base = race_process_base(b->identity.pid),
                                  .bytes = s->bytes,
                                  .instruction = s->instruction,
                                  .use = use_of(inst)};
@@ -145,7 +145,8 @@ static void cluster_barrier(struct ptx_check_block *b, const struct ptx_instruct
                             const struct warp_step *s)
 {
     struct race_wave *w = &b->wave[s->warp];
-    uint64_t cluster = hash_multiply(hash_multiply(b->who.launch) ^ b->number / b->cluster_blocks);
+    uint64_t cluster =
+        hash_multiply(hash_multiply(b->identity.launch) ^ b->number / b->cluster_blocks);
     uint64_t place = (uint64_t)1 << 62 | cluster >> 4 << 1;
     if (ptx_has(inst, PTX_MOD_WAIT)) {
         race_note_read(w, place | ((s->phase - 1) & 1));

@@ -37,10 +37,10 @@ static void found_undefined(void *context, const struct warp_undefined_use *use)
     static const enum finding_kind kinds[] = {[WARP_USE_ADDRESS] = FINDING_UNINITIALISED_ADDRESS,
                                               [WARP_USE_BRANCH] = FINDING_UNINITIALISED_BRANCH,
                                               [WARP_USE_STORE] = FINDING_UNINITIALISED_STORE};
-    const struct check_identity who = ptx_identity(context, use->block);
-    const struct check_place at = {&who, use->warp, use->instruction, use->lane};
-    const struct check_place read = {&who, use->warp, use->origin, use->lane};
-    undefined_report(kinds[use->use], &at, use->origin == PTX_NONE ? NULL : &read);
+    const struct check_identity identity = ptx_identity(context, use->block);
+    const struct check_place place = {&identity, use->warp, use->instruction, use->lane};
+    const struct check_place read = {&identity, use->warp, use->origin, use->lane};
+    undefined_report(kinds[use->use], &place, use->origin == PTX_NONE ? NULL : &read);
 }
 
 const struct warp_undefined ptx_uninitialised = {.is_undefined = check_memory_is_undefined,

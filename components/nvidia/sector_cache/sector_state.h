@@ -113,8 +113,8 @@ struct sector_cache {
     uint32_t below_at;       /* struct sector_below [miss_queue]: sectors that wait to go below */
     uint32_t bank_below_at;  /* struct sector_below [banks][latency]: sectors yet to join `below` */
     uint32_t bank_queues_at; /* struct sector_queue [banks] */
-    uint32_t
-        ready_at; /* uint32_t [ready_mask + 1]: MSHR * 4 + sector of what has come and is awaited */
+    /* uint32_t [ready_mask + 1]: MSHR * 4 + sector of what has come and is awaited. */
+    uint32_t ready_at;
     uint32_t chain_mask, ready_mask;
     uint32_t mshr_count;
     struct sector_queue misses;

@@ -72,8 +72,8 @@ struct sm_block {
     uint32_t barriers; /* bits of the barriers that warps wait at */
     uint32_t running;  /* warps with instructions to issue */
     uint8_t arrived[TRACE_BARRIERS], wanted[TRACE_BARRIERS]; /* wanted 0: all that run */
-    uint8_t
-        gathered[TRACE_WARPS / 4]; /* bits of the warps of each warpgroup that wait for the rest */
+    /* Bits of the warps of each warpgroup that wait for the rest. */
+    uint8_t gathered[TRACE_WARPS / 4];
     uint8_t warpgroup[TRACE_WARPS / 4]; /* bits of the warps of each warpgroup that run */
     uint16_t phase[TRACE_PHASES + 1]; /* bulk copies under way, by barrier; last: to any of them */
     uint32_t phases;                  /* bulk copies under way */

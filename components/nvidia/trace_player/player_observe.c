@@ -71,12 +71,12 @@ static void observe_name(const struct player_call *c, const struct itrace_inst *
 {
     const struct ptx_module *m = c->call.code->module;
     const struct ptx_function *f = ptx_function_of(m, number);
-    const struct ptx_instruction *of = &f->instructions[number - f->first_instruction];
+    const struct ptx_instruction *instruction = &f->instructions[number - f->first_instruction];
     char place[160];
-    if (of->line)
-        ptx_place(m, of, place, sizeof place);
+    if (instruction->line)
+        ptx_place(m, instruction, place, sizeof place);
     else
-        snprintf(place, sizeof place, "PTX:%u", of->ptx_line);
+        snprintf(place, sizeof place, "PTX:%u", instruction->ptx_line);
     account_name(c->player, c->kernel, inst, place);
 }
 

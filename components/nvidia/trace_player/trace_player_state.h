@@ -142,9 +142,9 @@ struct trace_player {
     uint32_t launches; /* kernels taken */
     uint64_t ended;    /* kernels that have ended; the cycle in which the last one did */
     uint64_t ended_at;
-    uint32_t copied;       /* functional mode: commands whose copies were repeated */
-    bool has_stale_caches; /* kernels were skipped: what caches hold is older than the warm-up asked
-                              for */
+    uint32_t copied; /* functional mode: commands whose copies were repeated */
+    /* Kernels were skipped: what caches hold is older than the warm-up asked for. */
+    bool has_stale_caches;
     uint32_t order[TRACE_FILES]; /* kernels that are not free, oldest first */
     uint32_t order_count;
     uint64_t placed;            /* blocks so far */

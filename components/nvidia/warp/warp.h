@@ -105,19 +105,21 @@ void warp_operands(const struct warp_code *code, uint32_t instruction,
 
 /* A warp instruction, when it is executed, in the order of each warp. */
 struct warp_step {
-    uint32_t block;            /* number in the grid: x first */
-    uint32_t warp;             /* in the block */
-    uint32_t instruction;      /* number in the module; its address: warp_instruction_address() */
-    uint32_t active;           /* lanes that execute it: neither elsewhere nor guarded off */
-    uint32_t bytes;            /* that a lane accesses; 0: no access to memory */
-    uint8_t space;             /* enum ptx_space that the address is in, once generic is resolved */
-    const uint64_t *addresses; /* [WARP_LANES], of active lanes: virtual (global) or offsets in
-                                  their window; NULL: no access. Valid during the call */
+    uint32_t block;       /* number in the grid: x first */
+    uint32_t warp;        /* in the block */
+    uint32_t instruction; /* number in the module; its address: warp_instruction_address() */
+    uint32_t active;      /* lanes that execute it: neither elsewhere nor guarded off */
+    uint32_t bytes;       /* that a lane accesses; 0: no access to memory */
+    uint8_t space;        /* enum ptx_space that the address is in, once generic is resolved */
+    /* [WARP_LANES], of active lanes: virtual (global) or offsets in their window; NULL: no
+     * access. Valid during the call. */
+    const uint64_t *addresses;
     struct warp_block *block_memory; /* memory of the block */
     uint32_t phase;                  /* barrier.cluster: how often the block had arrived before */
     uint32_t passed; /* mbarrier.test_wait and try_wait: lanes whose phase is over */
-    uint32_t bulk;   /* cp.async.bulk comes lane by lane, in steps of 1 KiB: bytes of the whole copy
-                        in the first of these, 0 in the others */
+    /* A cp.async.bulk comes lane by lane, in steps of 1 KiB: bytes of the whole copy in the first
+     * of these, 0 in the others. */
+    uint32_t bulk;
     uint64_t barrier; /* address of such a copy's barrier in shared memory, or WARP_NO_BARRIER */
 };
 

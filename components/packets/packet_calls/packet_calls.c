@@ -53,8 +53,8 @@ struct packet_calls {
     uint64_t first, sent,
         last;        /* numbers: the first not done, the first not sent, one past the last */
     bool is_sending; /* one that others wait for is under way */
-    uint64_t
-        waiting_calls; /* calls of the program that wait for a trip: its end stops the engine */
+    /* Calls of the program that wait for a trip: its end stops the engine. */
+    uint64_t waiting_calls;
 };
 
 /* True if the call of the interface that this thread is in has made a trip. */

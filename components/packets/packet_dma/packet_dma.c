@@ -98,16 +98,17 @@ static bool reads_memory(const struct packet_dma_command *k)
 static bool commands_conflict(const struct packet_dma_command *a,
                               const struct packet_dma_command *b)
 {
-    bool both = writes_memory(a) && writes_memory(b)
-                && ranges_overlap(a->address, b->address, a->size, b->size);
-    bool after = writes_memory(a) && reads_memory(b)
-                 && ranges_overlap(a->address, read_from(b), a->size, b->size);
-    bool before = reads_memory(a) && writes_memory(b)
-                  && ranges_overlap(read_from(a), b->address, a->size, b->size);
-    bool blob = a->blob == b->blob && a->blob != BLOB_NONE
-                && ranges_overlap(a->offset, b->offset, a->size, b->size)
-                && !(a->way == PACKET_DMA_WAY_TO_MEMORY && b->way == PACKET_DMA_WAY_TO_MEMORY);
-    return both || after || before || blob;
+    bool both_write = writes_memory(a) && writes_memory(b)
+                      && ranges_overlap(a->address, b->address, a->size, b->size);
+    bool reads_written = writes_memory(a) && reads_memory(b)
+                         && ranges_overlap(a->address, read_from(b), a->size, b->size);
+    bool overwrites_read = reads_memory(a) && writes_memory(b)
+                           && ranges_overlap(read_from(a), b->address, a->size, b->size);
+    bool share_blob =
+        a->blob == b->blob && a->blob != BLOB_NONE
+        && ranges_overlap(a->offset, b->offset, a->size, b->size)
+        && !(a->way == PACKET_DMA_WAY_TO_MEMORY && b->way == PACKET_DMA_WAY_TO_MEMORY);
+    return both_write || reads_written || overwrites_read || share_blob;
 }
 
 /* All of [address, address + size) on the map, without a wrap. */
@@ -245,9 +246,9 @@ static void issue_piece(struct packet_dma *c, uint32_t i)
 static bool has_conflict(const struct packet_dma *c, const struct dma_job *job)
 {
     for (uint32_t i = 0; i < job_count(c); i++) {
-        const struct dma_job *other = job_at(c, i);
-        if (other->is_used && other->order < job->order
-            && commands_conflict(&other->command, &job->command))
+        const struct dma_job *earlier = job_at(c, i);
+        if (earlier->is_used && earlier->order < job->order
+            && commands_conflict(&earlier->command, &job->command))
             return true;
     }
     return false;

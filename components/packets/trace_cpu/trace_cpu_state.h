@@ -113,12 +113,12 @@ struct trace_cpu {
     struct api_trace trace; /* in the memory of the process, as are the blobs */
     struct cpu_names memory, streams, events;
     struct cpu_names host; /* addresses of pinned memory */
-    struct cpu_names
-        device_addresses; /* addresses on the device of pinned memory that kernels use */
-    struct cpu_names
-        writing_calls;     /* numbers, from 1, of the calls that have written to pinned memory */
-    struct cpu_names code; /* modules: handles */
-    uint64_t pinned_bytes; /* at the end of the host's memory */
+    /* Addresses on the device of pinned memory that kernels use. */
+    struct cpu_names device_addresses;
+    /* Numbers, from 1, of the calls that have written to pinned memory. */
+    struct cpu_names writing_calls;
+    struct cpu_names code;          /* modules: handles */
+    uint64_t pinned_bytes;          /* at the end of the host's memory */
     uint32_t checks, check_count;   /* blob: struct cpu_check[] */
     uint32_t compared_count;        /* checks that are done */
     uint32_t modules, module_count; /* blob: uint64_t handles */

@@ -87,8 +87,9 @@ enum trace_kind {
     TRACE_COPY_ARRIVE,   /* closes it, and lets the barrier in its address wait for it */
     TRACE_COPY_WAIT,     /* until at most `count` groups are under way */
     TRACE_COPY_WAIT_ALL, /* until no copy is under way, of the open group either */
-    TRACE_MATRIX,        /* a quarter of a product of four warps: `count` cycles of the tensor unit,
-                          * `width` of shared memory */
+    /* A quarter of a product of four warps: `count` cycles of the tensor unit, `width` of shared
+     * memory. */
+    TRACE_MATRIX,
     TRACE_MATRIX_COMMIT, /* such a product, and closes the group */
     TRACE_MATRIX_CLOSE,  /* closes it, too */
     TRACE_MATRIX_GATHER, /* waits for the other warps of the four; `count` 0: closes a group */
@@ -107,8 +108,9 @@ struct trace_inst {
         source[TRACE_SOURCES]; /* TRACE_NO_REGISTER: none; sources from the front */
     uint8_t unit, kind, width; /* width: bytes of a lane's access */
     bool bypass;               /* a load that does not look into the L1 */
-    uint16_t count; /* what `kind` says; of a barrier its number, and 16 times the warps it is for
-                     * (0: all of the block) */
+    /* What `kind` says; for a barrier its number, and 16 times the warps it is for (0: all of the
+     * block). */
+    uint16_t count;
 };
 
 struct trace_block {
