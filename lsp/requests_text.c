@@ -44,7 +44,7 @@ json_t *request_hover(struct server *s, const json_t *params, struct failure *fa
     return json_pack("{s:o, s:o}", "contents", markdown(text), "range", range);
 }
 
-/* ---- completion */
+/* ---- completion ---- */
 
 static bool is_word(char ch)
 {
@@ -129,7 +129,7 @@ json_t *request_completion(struct server *s, const json_t *params, struct failur
     return list;
 }
 
-/* ---- formatting */
+/* ---- formatting ---- */
 
 /* The lines that differ: what is alike at the begin and at the end stays, and the cursor with it.
  */

@@ -23,7 +23,7 @@ json_t *server_fail(struct failure *failure, enum rpc_error code, const char *te
     return NULL;
 }
 
-/* ---- parameters */
+/* ---- parameters ---- */
 
 static const char *text_at(const json_t *object, const char *key)
 {
@@ -89,7 +89,7 @@ const struct service_symbol *server_symbol(struct server *s, const json_t *param
     return *service ? service_symbol_at(*service, at, place) : NULL;
 }
 
-/* ---- places */
+/* ---- places ---- */
 
 json_t *server_range(struct position_lines *lines, size_t begin, size_t end)
 {
@@ -123,7 +123,7 @@ void server_show(struct server *s, const char *text)
                                json_pack("{s:i, s:o}", "type", 2, "message", json_from_text(text)));
 }
 
-/* ---- life of the server */
+/* ---- life of the server ---- */
 
 static void add_root(struct server *s, const char *uri)
 {
@@ -193,7 +193,7 @@ static json_t *notice_nothing(struct server *s, const json_t *params, struct fai
     return NULL;
 }
 
-/* ---- documents */
+/* ---- documents ---- */
 
 static json_t *notice_open(struct server *s, const json_t *params, struct failure *failure)
 {
@@ -259,7 +259,7 @@ static json_t *notice_files(struct server *s, const json_t *params, struct failu
     return NULL;
 }
 
-/* ---- methods */
+/* ---- methods ---- */
 
 static const struct method {
     const char *name;

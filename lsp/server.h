@@ -40,7 +40,7 @@ bool server_check_one(struct server *s);
 /* Serves `in` until it ends; an exit status. */
 int server_run(struct server *s, int in);
 
-/* ---- for requests */
+/* ---- for requests ---- */
 
 json_t *server_fail(struct failure *failure, enum rpc_error code, const char *text);
 /* The open document that the parameters name; NULL with a failure. */

@@ -58,7 +58,7 @@ static void add_top(struct completer *c, enum ast_kind kind)
     }
 }
 
-/* ---- members of types */
+/* ---- members of types ---- */
 
 enum members {
     PORTS = 1,
@@ -122,7 +122,7 @@ static void add_members(struct completer *c, const struct type_info *type, unsig
         members_walk(type, gather_one, &gather);
 }
 
-/* ---- values */
+/* ---- values ---- */
 
 static void add_values(struct completer *c)
 {
@@ -167,7 +167,7 @@ static void add_types_of_values(struct completer *c)
     add_top(c, AST_ENUM);
 }
 
-/* ---- paths */
+/* ---- paths ---- */
 
 /* The member of `type` that the words of a path name: those from `begin` to before `end`, the last
  * of which is a '.'. NULL: unknown. */
@@ -231,7 +231,7 @@ static void add_member_of(struct completer *c, const struct type_info *from, uns
         add_item(c, protocol->requests.v.items[i]);
 }
 
-/* ---- imports */
+/* ---- imports ---- */
 
 static void add_library(struct completer *c)
 {
@@ -269,7 +269,7 @@ static void complete_string(struct completer *c)
     add_library(c);
 }
 
-/* ---- places */
+/* ---- places ---- */
 
 static void complete_top(struct completer *c)
 {
@@ -538,7 +538,7 @@ static void complete_body(struct completer *c)
     }
 }
 
-/* ---- protocols, facts */
+/* ---- protocols, facts ---- */
 
 static void complete_fields(struct completer *c)
 {

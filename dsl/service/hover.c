@@ -99,7 +99,7 @@ bool service_hover_at(struct service *s, uint32_t at, struct service_hover *hove
     return hover_name(s, occurrence, hover);
 }
 
-/* ---- values */
+/* ---- values ---- */
 
 struct values {
     struct region *region;

@@ -40,7 +40,7 @@ static void walk_exprs(const struct scope_of_names *s, const struct ast_exprs *l
         walk_expr(s, list->v.items[i], NULL);
 }
 
-/* ---- names at the top */
+/* ---- names at the top ---- */
 
 static void refer_type(const struct scope_of_names *s, struct ast_name name)
 {
@@ -77,7 +77,7 @@ static void refer_thing(const struct scope_of_names *s, struct ast_name name)
         refer(s, name.span, item, s->type);
 }
 
-/* ---- choices */
+/* ---- choices ---- */
 
 static bool refer_choice(const struct scope_of_names *s, struct ast_name name,
                          const struct ast_item *param)
@@ -103,7 +103,7 @@ static void declare_choices(const struct scope_of_names *s, const struct ast_nam
                   names_symbol(s->names, SERVICE_CHOICE, choices->v.items[i], item, s->type));
 }
 
-/* ---- paths and expressions */
+/* ---- paths and expressions ---- */
 
 /* The instance that the braces around insert under this name, wherever in it they do. */
 static const struct ast_item *inserted_named(const struct scope_of_names *s, const char *name)
@@ -230,7 +230,7 @@ static void walk_expr(const struct scope_of_names *s, const struct ast_expr *x,
     }
 }
 
-/* ---- settings */
+/* ---- settings ---- */
 
 static void walk_part_value(const struct scope_of_names *s, const struct ast_item *setting)
 {
@@ -311,7 +311,7 @@ static void walk_settings(const struct scope_of_names *s, const struct ast_items
             walk_insert(&inside, items->v.items[i], target);
 }
 
-/* ---- statements of a body */
+/* ---- statements of a body ---- */
 
 static void walk_body(const struct scope_of_names *s, const struct ast_items *body);
 
@@ -479,7 +479,7 @@ static void walk_body(const struct scope_of_names *s, const struct ast_items *bo
     }
 }
 
-/* ---- protocols */
+/* ---- protocols ---- */
 
 static void walk_field(const struct scope_of_names *s, const struct ast_item *item,
                        const struct ast_items *siblings)
@@ -517,7 +517,7 @@ static void walk_fields(const struct scope_of_names *s, const struct ast_items *
     }
 }
 
-/* ---- files */
+/* ---- files ---- */
 
 static void walk_import(const struct scope_of_names *s, const struct ast_item *item)
 {

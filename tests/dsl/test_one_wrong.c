@@ -26,7 +26,7 @@
 #include "fixtures.h"
 #include "parser.h"
 
-/* ---- one case */
+/* ---- one case ---- */
 
 /* What is compiled, for the message of a crash. */
 static struct {
@@ -123,7 +123,7 @@ static void expect_service(const char *name, uint32_t at)
     service_close(service);
 }
 
-/* ---- settings */
+/* ---- settings ---- */
 
 /* One of them fits some parameter of each kind; most do not fit most. */
 static const char *const values[] = {
@@ -325,7 +325,7 @@ Test(one_wrong, a_range_without_a_default_is_reported_wherever_the_value_comes_f
     cr_expect_eq(expect_answer("range.heddle", unset, NULL, 0), 1);
 }
 
-/* ---- tokens */
+/* ---- tokens ---- */
 
 static const char *const operators[] = {
     "+", "-", "*", "/", "%", "<", ">", "<=", ">=", "==", "!=", "&&", "||", ".", ".."};

@@ -24,6 +24,8 @@ def complaint(comment):
         return f"begins with '{fragment[0]}'"
     if person := PERSON.search(comment):
         return f"has '{person[0]}'"
+    if comment.startswith("---") and not re.fullmatch(r"---- .* ----", comment):
+        return "is no section mark of the form /* ---- name ---- */"
     if re.match(r"\w+\.[ch] - ", comment):
         return "begins with the name of its file"
     return "goes on in another comment" if comment.endswith(",") else None
@@ -118,7 +120,7 @@ def test_fragments_are_told_from_sentences():
     text = 'f("/* Of */"); /* Of one port. */\n// The same for two.\n/* The\n * same of three. */\n'
     assert [(line, bool(complaint(comment))) for line, comment in comments(text)] == [
         (1, True), (2, True), (3, True)]
-    for comment in "A cache whose port is open.", "Offsets of all.", "A user who asks.", "Item.":
+    for comment in "A cache whose port is open.", "Offsets of all.", "A user who asks.", "Item.", "---- hits ----":
         assert not complaint(comment)
-    for comment in "The owner, whoever that is.", "cache.c - a cache.", "cycles of it,":
+    for comment in "The owner, whoever that is.", "cache.c - a cache.", "cycles of it,", "---- hits":
         assert complaint(comment)

@@ -74,7 +74,7 @@ bool opencl_is_compared(const struct opencl_argument *argument)
     return argument->way == WAY_OUT || argument->way == WAY_INOUT;
 }
 
-/* ---- contents */
+/* ---- contents ---- */
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t next_random(uint64_t *state)

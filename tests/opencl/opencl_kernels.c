@@ -22,7 +22,7 @@
 
 static bool flushes;
 
-/* ---- comparing */
+/* ---- comparing ---- */
 
 struct shape { /* of a floating-point type */
     int precision, least_exponent, most_exponent;
@@ -113,7 +113,7 @@ static unsigned compare(const struct opencl_case *c, unsigned number, const void
     return wrong;
 }
 
-/* ---- running */
+/* ---- running ---- */
 
 struct launch {
     hipDeviceptr_t buffers[OPENCL_ARGUMENTS];

@@ -55,7 +55,7 @@
 
 enum { ISA_LANES = 64, ISA_MAX_INST_BYTES = 12, ISA_MAX_TEXT = 256 };
 
-/* ---- decoded instructions -------------------------------------------------------------------- */
+/* ---- decoded instructions ---- */
 
 enum isa_format {
     ISA_SOP2,
@@ -257,7 +257,7 @@ unsigned isa_matrix_passes(const struct isa_inst *inst);
  * VALU"). */
 unsigned isa_matrix_alu_passes(const struct isa_inst *inst);
 
-/* ---- state ----------------------------------------------------------------------------------- */
+/* ---- state ---- */
 
 /*
  * Scalar state of one wavefront. sgpr[] is indexed by scalar operand code, so that vcc, exec, m0,
@@ -358,7 +358,7 @@ const char *isa_word_reason(uint32_t word);
 enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
                             const struct isa_inst *inst);
 
-/* ---- global wave sync ------------------------------------------------------------------------ */
+/* ---- global wave sync ---- */
 
 enum isa_sync_operation {
     ISA_SYNC_INIT,
@@ -383,7 +383,7 @@ struct isa_sync {
 bool isa_sync(const struct isa_context *ctx, const struct isa_wave *wave,
               const struct isa_inst *inst, struct isa_sync *out);
 
-/* ---- atomics --------------------------------------------------------------------------------- */
+/* ---- atomics ---- */
 
 /* The order is that of `enum atomic_op` of components/protocols/mem/mem.heddle. */
 enum isa_atomic {
@@ -417,7 +417,7 @@ enum isa_atomic {
 void isa_atomic_apply(enum isa_atomic op, unsigned bytes, void *memory, const void *operand,
                       const void *compare, void *old);
 
-/* ---- vector memory --------------------------------------------------------------------------- */
+/* ---- vector memory ---- */
 
 enum isa_memory_kind { ISA_MEMORY_LOAD, ISA_MEMORY_STORE, ISA_MEMORY_ATOMIC, ISA_MEMORY_CACHE_OP };
 
@@ -546,8 +546,7 @@ void isa_memory_compare_data(const struct isa_context *ctx, const struct isa_ins
 void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
                     const struct isa_memory *memory);
 
-/* ---- LDS ---------------------------------------------------------------------------------------
- */
+/* ---- LDS ---- */
 
 /* Accesses of an LDS instruction: each active lane accesses `count` times `bytes` bytes, at the
  * address in its register src[0] plus offset[i]. Data of stores: src[1], src[2]. */
@@ -563,7 +562,7 @@ struct isa_lds_access {
 /* False: it accesses no LDS, or in a way of its own (src2, addtid, append, consume, gws). */
 bool isa_lds_access_describe(const struct isa_inst *inst, struct isa_lds_access *out);
 
-/* ---- scalar memory --------------------------------------------------------------------------- */
+/* ---- scalar memory ---- */
 
 enum isa_scalar_kind {
     ISA_SCALAR_LOAD,
@@ -597,7 +596,7 @@ void isa_scalar_load(struct isa_wave *wave, const struct isa_inst *inst, const u
  * cmpswap follows it. */
 void isa_scalar_store_data(const struct isa_wave *wave, const struct isa_inst *inst, uint32_t *out);
 
-/* ---- the table, and the variants of its code ------------------------------------------------- */
+/* ---- the table, and the variants of its code ---- */
 
 struct isa_row {
     const char *mnemonic;

@@ -12,7 +12,7 @@
 #include "runtime/link/port.h"
 #include "runtime/observe/hang.h"
 
-/* ---- start-up */
+/* ---- start-up ---- */
 
 /* Cycles of `latency` that are left when the legs to the interconnect and from it are taken off.
  * Legs that are links or between clocks count one cycle. */
@@ -78,7 +78,7 @@ static inline void interconnect_setup(const struct interconnect_unit *u, uint32_
         arena_allocate_rear(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
 }
 
-/* ---- where a message goes, and how long it takes */
+/* ---- where a message goes, and how long it takes ---- */
 
 static inline struct interconnect_origin *interconnect_origin(const struct interconnect *x,
                                                               uint32_t number)
@@ -150,7 +150,7 @@ static ALWAYS_INLINE unsigned interconnect_cycles(const struct interconnect_unit
     return cycles ? (unsigned)cycles : 1;
 }
 
-/* ---- a message */
+/* ---- a message ---- */
 
 /* A piece of payload. Pieces are moved one by one: on paths that the compiler takes for rare, it
  * makes a loop of the processor (rep movs) of memcpy(), which takes longer to begin than four moves
@@ -213,7 +213,7 @@ static ALWAYS_INLINE unsigned interconnect_pass(const struct interconnect_unit *
     return cycles;
 }
 
-/* ---- a cycle */
+/* ---- a cycle ---- */
 
 /* Looks at sources that may show a new message: the source's oldest message is entered for its
  * target, if it is visible. An invisible message stays the oldest until it is visible, so its ring
@@ -320,7 +320,7 @@ static ALWAYS_INLINE bool interconnect_move(const struct interconnect_unit *u)
     return interconnect_move_side(u, false) || stays_wanted;
 }
 
-/* ---- without time */
+/* ---- without time ---- */
 
 static inline void interconnect_touch(const struct interconnect_unit *u,
                                       const struct warm_access *access)

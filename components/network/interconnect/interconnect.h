@@ -100,7 +100,7 @@ static inline uint64_t *interconnect_bits(uint32_t offset)
     return arena_at(uint64_t, offset);
 }
 
-/* ---- arbitration.c */
+/* ---- arbitration.c ---- */
 
 static void interconnect_side_init(struct interconnect_side *s, uint32_t sources, uint32_t targets);
 
@@ -126,7 +126,7 @@ static bool interconnect_meet(const uint64_t *a, const uint64_t *b, uint32_t wor
  * are. */
 static uint64_t interconnect_conflict(struct interconnect_side *s, uint64_t now, uint64_t cycles);
 
-/* ---- interconnect.c */
+/* ---- interconnect.c ---- */
 
 /* From the component's init function. A message is held for `latency` cycles, or
  * (`counts_whole_way`) so long that it has needed as many from end to end. */

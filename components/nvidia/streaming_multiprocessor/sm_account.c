@@ -3,9 +3,9 @@
  * instruction issues or something looks at the warp. */
 #include "sm_state.h"
 
-/* ---- by instruction: --profile instructions ----
- *
- * A cycle belongs to the instruction that waits: to the warp's next instruction, or to the last one
+/* ---- by instruction: --profile instructions ---- */
+
+/* A cycle belongs to the instruction that waits: to the warp's next instruction, or to the last one
  * once the warp has ended. After a barrier, a fence, or a wait for copies, the cycle belongs to the
  * barrier, the fence or the wait. */
 #ifdef HEDDLE_PROFILE

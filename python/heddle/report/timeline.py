@@ -2,7 +2,7 @@
 (`heddle run --series`), and the launches. page.py puts it into a page, whose timeline.js draws it.
 
 A cell is a byte: its value in parts of the array's largest, NONE where there is none. Cells of an
-array stand element by element, and arrays one behind the other; all of them are compressed
+array stand element by element, and arrays one after the other; all of them are compressed
 together."""
 from __future__ import annotations
 

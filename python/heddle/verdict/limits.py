@@ -214,7 +214,7 @@ def _scalar_memory(j: Judged, share: float) -> Limit:
     k = j.kernel
     return Limit("scalar_memory", share, (
         f"limited by scalar memory: {k.of_wavefronts(k.waiting('lgkmcnt_scalar_memory')):.0f} % of "
-        "the wavefronts' cycles wait on lgkmcnt for scalar loads, one behind the other"
+        "the wavefronts' cycles wait on lgkmcnt for scalar loads, one after the other"
         f"{_hits(j, 'l1s', '; {} of them hit in the scalar cache')}; {sure(share)}"),
         j.less("each load comes back sooner", "l1s.latency", "l2.latency")
         + j.more("more of them hit", "l1s.size"))

@@ -227,7 +227,7 @@ def _latency(j: Judged, share: float) -> Limit:
             f"as they have to; {sure(share)}"))
     if j.in_flight < IN_FLIGHT:
         return Limit("chain", share, (
-            f"limited by a chain of loads, one behind the other: {few}{way}; more independent "
+            f"limited by a chain of loads, one after the other: {few}{way}; more independent "
             f"loads in each wavefront, or more wavefronts, would overlap them; {sure(share)}"),
             j.less("each load comes back sooner", *CACHES))
     return Limit("latency", share, (

@@ -53,9 +53,9 @@ REASONS = (
      "The runtime may pin 1 MiB or not: a copy of it takes 69 us at best and 158 in the mean "
      "(memcopy_h2d). The rest of the error is that of other arrays updated in place."),
     (r"fastwalshtransform|mixbench",
-     "The kernel reads and writes an array in place. For each KiB of it, a die of the card needs 10 "
-     "to 14 cycles and a simulated die 6 to 8, with one launch as with many. No document says why; "
-     "[accuracy-cdna](accuracy-cdna.md) lists the causes that were excluded."),
+     "The kernel reads and writes an array in place. For each KiB of it, a die of the card needs "
+     "10 to 14 cycles and a simulated die 6 to 8, with one launch as with many. No document says "
+     "why; [accuracy-cdna](accuracy-cdna.md) lists the causes that were excluded."),
     (r"atax 8192",
      "The matrix just fills Infinity Cache: by the cycles of a step the card finds two fifths of "
      "it in memory. The rest of the error is that of smaller matrices."),
@@ -72,8 +72,8 @@ REASONS = (
      "The card keeps lines in its L2s from one copy to the next; here they go to the Infinity "
      "Cache."),
     (r"matrixmultiplication",
-     "The cause was not found. From 1024 on the card takes 1.25 to 1.4 times as long as its smaller "
-     "sizes suggest. Here over half of the cycles wait for vector memory."),
+     "The cause was not found. From 1024 on the card takes 1.25 to 1.4 times as long as its "
+     "smaller sizes suggest. Here over half of the cycles wait for vector memory."),
     (r"atomic_operations 4 atomic_op=atomicMin",
      "The measured time is off the line of its neighbours: 4 additions take 0.314 ms, 6 take "
      "0.470, 12 minima 0.936."),

@@ -186,7 +186,7 @@ def page(results):
         'The document reports its largest errors between 64 and 1,024 work-groups, without '
         f'numbers. The points here are within {inside[0]:.1f} % of their own regression lines '
         f'there ({inside[1]} wavefronts, {inside[2]} work-groups), and within {outside[0]:.1f} % '
-        f'elsewhere ({outside[1]} wavefronts, {outside[2]} work-groups). So if the curve of the '
+        f'elsewhere ({outside[1]} wavefronts, {outside[2]} work-groups). If the curve of the '
         'card bends in this range, that of the model does not: every work-group costs the same. '
         'The curves bend a little '
         'because the first work-groups on a compute unit fetch the kernel, and later ones find it '

@@ -195,29 +195,33 @@ OCCUPANCY += [held(f'lds_{n}', t, lds_bytes=n) for n, t in ((4096, 256), (8192, 
 
 SECTIONS = [
     ('Latency', 'latency', 'cycles', LATENCY,
-     'A chain of 256 dependent loads by one wavefront with one lane '
-     '([latency.hip.cpp](../../tests/programs/micro/latency.hip.cpp)). Hardware: load-to-use '
-     'latency of an MI100 (RRZE gpu-benches, mt4g), the measured card nearest to Fiji; scalar and '
-     'LDS by mt4g. Caches in cycles, DRAM with its part beyond the L2 in nanoseconds, which are '
-     'cycles here. The R9 Nano has not been measured. Its description takes the MI100\'s numbers, '
-     'of L2 and DRAM those of RRZE, so the agreement is no evidence.'),
+     'One wavefront with one lane executes a chain of 256 dependent loads '
+     '([latency.hip.cpp](../../tests/programs/micro/latency.hip.cpp)). The column *hardware* has '
+     'load-to-use latencies of an MI100, the measured card nearest to Fiji (RRZE gpu-benches, '
+     'mt4g; scalar and LDS by mt4g). Latencies of caches are in cycles, the share of DRAM beyond '
+     'the L2 in nanoseconds, which are cycles here. The agreement is no evidence, because the R9 '
+     'Nano has not been measured and its description has the MI100\'s numbers, for L2 and DRAM '
+     'those of RRZE.'),
     ('Bandwidth', 'bandwidth', 'bytes a cycle', BANDWIDTH,
-     'All 64 compute units, 16 wavefronts each, 16 bytes a lane '
-     '([bandwidth.hip.cpp](../../tests/programs/micro/bandwidth.hip.cpp)). At 1 GHz a byte a cycle '
-     'is 1 GB/s. Hardware: GCN and CDNA as AMD documents them (rocprofiler-compute).'),
+     'All 64 compute units run 16 wavefronts each, and each lane accesses 16 bytes at a time '
+     '([bandwidth.hip.cpp](../../tests/programs/micro/bandwidth.hip.cpp)). At 1 GHz a byte a '
+     'cycle is 1 GB/s. The column *hardware* has the numbers that AMD documents for GCN and CDNA '
+     '(rocprofiler-compute).'),
     ('Vector and scalar ALU', 'alu', 'cycles of a SIMD', ALU,
-     '256 instructions in a row, 4 wavefronts on each SIMD of a compute unit unless it says '
-     'otherwise ([alu.hip.cpp](../../tests/programs/micro/alu.hip.cpp)). Hardware: GCN 1.0 to 1.4 '
-     'as measured by CLRX (GcnTimings), double precision with the factor of cards with 1/16 of the '
-     'rate.'),
+     'Each wavefront executes 256 instructions in a row, with 4 wavefronts on each SIMD of a '
+     'compute unit unless a row says otherwise '
+     '([alu.hip.cpp](../../tests/programs/micro/alu.hip.cpp)). The column *hardware* has CLRX\'s '
+     'measurements of GCN 1.0 to 1.4 (GcnTimings), with the factor of cards that run double '
+     'precision at 1/16 of the rate.'),
     ('LDS bank conflicts', 'alu', 'cycles of the LDS', LDS,
-     'The same for reads of the LDS by 16 wavefronts. Hardware: CLRX, half an instruction a '
-     'cycle.'),
+     '16 wavefronts execute 256 reads of the LDS in a row. The column *hardware* has CLRX\'s '
+     'measurement, half an instruction a cycle.'),
     ('Occupancy', 'occupancy', 'wavefronts of a compute unit', OCCUPANCY,
-     'Kernels that need much of one resource, and the most wavefronts that were there at a time '
-     '([occupancy.hip.cpp](../../tests/programs/micro/occupancy.hip.cpp)). The form: the least of '
-     'what wavefront slots, vector and scalar registers, LDS and work-group slots allow, each '
-     'rounded to its granularity.'),
+     'Each kernel needs much of one resource. The table has the largest number of wavefronts '
+     'that were on a compute unit at a time '
+     '([occupancy.hip.cpp](../../tests/programs/micro/occupancy.hip.cpp)). The closed form is '
+     'the least of the numbers that wavefront slots, vector and scalar registers, LDS and '
+     'work-group slots allow, each rounded to its granularity.'),
 ]
 QUICK = ('Latency', 'Vector and scalar ALU', 'LDS bank conflicts')
 
@@ -307,7 +311,8 @@ def page(bench):
            '**No R9 Nano was measured.**', '',
            '```sh', 'tests/bench/micro/run.py HEDDLE PROGRAMS --write docs/evidence', '```', '',
            'makes this page. The programs are ordinary HIP programs; the commands of each table '
-           'are above it. The simulation is deterministic, so everybody gets the same numbers.', '']
+           'are above it. The simulation is deterministic, so every run gives the same '
+           'numbers.', '']
     for title, program, unit, rows, words in SECTIONS:
         out += ([f'## {title}', '', words, ''] + commands(program, rows) + ['']
                 + table(bench, program, unit, rows) + [''])

@@ -7,7 +7,7 @@
  * unused fields are ignored, as on hardware. */
 #include "isa_decode.h"
 
-/* ---- scalar formats -------------------------------------------------------------------------- */
+/* ---- scalar formats ---- */
 
 static int scalar_operands(struct isa_decoder *d, unsigned dst, unsigned src0, unsigned src1)
 {
@@ -88,7 +88,7 @@ static int decode_scalar(struct isa_decoder *d)
     }
 }
 
-/* ---- flags ----------------------------------------------------------------------------------- */
+/* ---- flags ---- */
 
 static uint32_t special_flags(unsigned op)
 {

@@ -11,7 +11,7 @@
 #include "isa_lds_conflicts.h"
 #include "isa_valu.h"
 
-/* ---- variants -------------------------------------------------------------------------------- */
+/* ---- variants ---- */
 
 struct variant {
     const char *name;
@@ -135,7 +135,7 @@ unsigned isa_lds_conflicts(const uint32_t *address, uint32_t active)
     return variants[current_variant].conflicts(address, active);
 }
 
-/* ---- scalar sources -------------------------------------------------------------------------- */
+/* ---- scalar sources ---- */
 
 static uint64_t inline_float(unsigned code, unsigned type)
 {
@@ -216,7 +216,7 @@ uint64_t isa_scalar_constant(const struct isa_context *ctx, const struct isa_wav
     }
 }
 
-/* ---- execution ------------------------------------------------------------------------------- */
+/* ---- execution ---- */
 
 enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
                             const struct isa_inst *inst)
@@ -248,7 +248,7 @@ enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
     return status;
 }
 
-/* ---- global wave sync ------------------------------------------------------------------------ */
+/* ---- global wave sync ---- */
 
 bool isa_sync(const struct isa_context *ctx, const struct isa_wave *wave,
               const struct isa_inst *inst, struct isa_sync *out)
@@ -265,7 +265,7 @@ bool isa_sync(const struct isa_context *ctx, const struct isa_wave *wave,
     return !(wave->mode & ISA_MODE_SKIP);
 }
 
-/* ---- prepared instructions ------------------------------------------------------------------- */
+/* ---- prepared instructions ---- */
 
 void isa_workspace_begin(struct isa_workspace *work)
 {

@@ -16,7 +16,7 @@
         struct isa_environment *env
 #define UNUSED __attribute__((unused))
 
-/* ---- sources: READ_type(name, array) declares and loads -------------------------------------- */
+/* ---- sources: READ_type(name, array) declares and loads ---- */
 
 #define PAIR(p) ((uint64_t)(p)[lane] | (uint64_t)(p)[64 + lane] << 32)
 #define READ_NONE(x, p)
@@ -62,10 +62,10 @@
 /* A product of halves on its way into a sum. */
 #define ROUND_HALF(x) ((x) != (x) ? (x) : f32_f16(HALF(x)))
 
-/* ---- NaN results: the chain c, b, a leaves the first NaN source ------------------------------
- *
- * Rows that say themselves which NaN results, and whether it signals, wrap their semantics in
- * OWN_NAN. */
+/* ---- NaN results ---- */
+
+/* The chain c, b, a leaves the first NaN source. Rows that say themselves which NaN results, and
+ * whether it signals, wrap their semantics in OWN_NAN. */
 
 #define OWN_NAN(x) (own_nan = true, (x))
 
@@ -89,7 +89,7 @@
 #define NAN64_F64(x, n)  ((x) != (x) ? bits_f64(x) | UINT64_C(0x8000000000000) : (n))
 #define NAN64_F32(x, n)  ((x) != (x) ? bits_f64((double)(x)) | UINT64_C(0x8000000000000) : (n))
 
-/* ---- results --------------------------------------------------------------------------------- */
+/* ---- results ---- */
 
 #define RESULT_U32   uint32_t
 #define RESULT_I32   int32_t
@@ -158,7 +158,7 @@
     }
 #endif
 
-/* ---- kernels by kind ------------------------------------------------------------------------- */
+/* ---- kernels by kind ---- */
 
 #define BEGIN_KERNEL(m)                                                                            \
     UNUSED static void kernel_##m(KERNEL_ARGUMENTS)                                                \

@@ -19,7 +19,7 @@
 #include <immintrin.h>
 #endif
 
-/* ---- vectors --------------------------------------------------------------------------------- */
+/* ---- vectors ---- */
 
 #if defined __AVX2__
 enum { LANES_AT_ONCE = 8 };
@@ -70,7 +70,7 @@ static ALWAYS_INLINE void lanes_merge(uint32_t *to, unsigned lane, lanes_vector 
     lanes_put(to + lane, value);
 }
 
-/* ---- how the lanes' addresses lie ------------------------------------------------------------ */
+/* ---- how the lanes' addresses lie ---- */
 
 /* Active lanes lie at one distance from each other (`regular`), or their lowest and highest bound
  * them. Values are offsets from something that all lanes share. */
@@ -142,7 +142,7 @@ static ALWAYS_INLINE struct lanes_span lanes_span_of(const uint32_t *offset, uin
     return s;
 }
 
-/* ---- registers ------------------------------------------------------------------------------- */
+/* ---- registers ---- */
 
 static ALWAYS_INLINE void lanes_write(uint32_t *to, const uint32_t *from, uint64_t exec)
 {
@@ -211,7 +211,7 @@ static ALWAYS_INLINE void lanes_gather(uint32_t *to, const char *host, const uin
 #endif
 }
 
-/* ---- loads ----------------------------------------------------------------------------------- */
+/* ---- loads ---- */
 
 /* The memory around an access that may be read, whatever lanes are active. */
 struct lanes_memory {
@@ -363,7 +363,7 @@ static ALWAYS_INLINE void lanes_load(uint32_t *to, const char *host, const struc
         lanes_load_under(to, host, s, bytes, is_signed, m, exec);
 }
 
-/* ---- stores ---------------------------------------------------------------------------------- */
+/* ---- stores ---- */
 
 /* Dwords that follow each other, by runs of active lanes. */
 static ALWAYS_INLINE void lanes_store_runs(char *host, const uint32_t *from, unsigned first,

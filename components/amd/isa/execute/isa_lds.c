@@ -38,7 +38,7 @@ static void write_words(uint32_t *to, unsigned lane, unsigned dwords, const void
         memcpy(&to[64 * i + lane], (const uint8_t *)in + 4 * i, 4);
 }
 
-/* ---- loads and stores ------------------------------------------------------------------------ */
+/* ---- loads and stores ---- */
 
 /* True if all active lanes' accesses of `bytes` at address + offset lie inside. */
 static bool all_inside(const struct isa_context *ctx, const struct lanes_span *s, uint32_t offset,
@@ -138,7 +138,7 @@ static void thread_addresses(const struct isa_wave *wave, uint32_t address[64])
         address[lane] = (wave->sgpr[ISA_M0] & 0xffff) + 4 * lane;
 }
 
-/* ---- atomics --------------------------------------------------------------------------------- */
+/* ---- atomics ---- */
 
 static uint64_t other_operation(unsigned kind, unsigned bytes, uint64_t old, uint64_t data0,
                                 uint64_t data1)
@@ -307,7 +307,7 @@ static void count_lanes(const struct isa_context *ctx, const struct isa_wave *wa
         vgpr(ctx, inst->dst)[lane] = old;
 }
 
-/* ---- moves between lanes: no memory is touched ----------------------------------------------- */
+/* ---- moves between lanes: no memory is touched ---- */
 
 static unsigned swizzle_source(unsigned pattern, unsigned lane)
 {
@@ -359,7 +359,7 @@ static void swizzle(const struct isa_context *ctx, uint64_t exec, const struct i
     gather_lanes(ctx, exec, inst, vgpr(ctx, inst->src[0]), offset);
 }
 
-/* ---- dispatch -------------------------------------------------------------------------------- */
+/* ---- dispatch ---- */
 
 static void load_at(const struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                     unsigned type, const uint32_t *address)
@@ -459,7 +459,7 @@ enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, st
     return ISA_OK;
 }
 
-/* ---- prepared instructions ------------------------------------------------------------------- */
+/* ---- prepared instructions ---- */
 
 /* A load or store of one element: `bytes` at the register source[0] + `offset`. */
 static enum isa_status run_one(struct isa_context *ctx, struct isa_wave *wave,

@@ -74,7 +74,7 @@ static ALWAYS_INLINE double quiet_f64(double x)
     return f64_bits(bits_f64(x) | UINT64_C(0x8000000000000));
 }
 
-/* ---- half precision -------------------------------------------------------------------------- */
+/* ---- half precision ---- */
 
 static ALWAYS_INLINE float f32_f16(uint32_t half)
 {
@@ -119,12 +119,10 @@ static ALWAYS_INLINE uint32_t f16_nan_kept(float x)
     return (bits_f32(x) >> 16 & 0x8000) | 0x7c00 | (bits_f32(x) >> 13 & 0x3ff);
 }
 
-/*
- * ---- fp8 (e4m3) and bf8 (e5m2) ----
- *
- * As gfx942 has them: one zero, no infinities, one NaN (0x80); exponents are biased by 8 and 16
- * (OCP's formats have other ones).
- */
+/* ---- fp8 (e4m3) and bf8 (e5m2) ---- */
+
+/* As gfx942 has them: one zero, no infinities, one NaN (0x80); exponents are biased by 8 and 16
+ * (OCP's formats have other ones). */
 
 /* `up` brings exponent and fraction to their places in an f32, `scale` the bias to 127. */
 static ALWAYS_INLINE float f32_fnuz(uint32_t byte, uint32_t up, float scale)
@@ -194,7 +192,7 @@ static ALWAYS_INLINE uint32_t bf8_random(uint32_t u, uint32_t random, bool satur
     return fnuz_f32(with_random(u, random >> 11), 21, 16, 0, saturates);
 }
 
-/* ---- fused multiply-add ---------------------------------------------------------------------- */
+/* ---- fused multiply-add ---- */
 
 static ALWAYS_INLINE float fma_f32(float a, float b, float c)
 {
@@ -222,7 +220,7 @@ static ALWAYS_INLINE float fma_f16(float a, float b, float c)
     return f32_bits(u);
 }
 
-/* ---- integers -------------------------------------------------------------------------------- */
+/* ---- integers ---- */
 
 static ALWAYS_INLINE int32_t i24(int32_t x)
 {
@@ -388,7 +386,7 @@ static ALWAYS_INLINE float dot2_f32_f16(uint32_t a, uint32_t b, float c)
     return fma_f32(f32_f16(a >> 16), f32_f16(b >> 16), low);
 }
 
-/* ---- cube maps and screens ------------------------------------------------------------------ */
+/* ---- cube maps and screens ---- */
 
 /* The major axis of a vector: 2 for z, which wins against equal ones, 1 for y, 0 for x. */
 static ALWAYS_INLINE uint32_t cube_axis(float x, float y, float z)
@@ -441,7 +439,7 @@ static ALWAYS_INLINE uint32_t screen_partition(uint32_t selector)
     return covered;
 }
 
-/* ---- conversions: NaN gives 0, the rest saturates -------------------------------------------- */
+/* ---- conversions: NaN gives 0, the rest saturates ---- */
 
 static ALWAYS_INLINE int32_t i32_from_f32(float x)
 {
@@ -499,13 +497,11 @@ static ALWAYS_INLINE uint32_t pack_u8(float a, uint32_t b, uint32_t c)
     return (c & ~(255u << shift)) | byte << shift;
 }
 
-/*
- * ---- minimum, maximum, median (Vega manual, V_MIN_F32, V_MED3_F32) ----
- *
- * -0 < +0. A NaN loses against a number; of two NaNs the second results, as it is. With MODE's IEEE
+/* ---- minimum, maximum, median (Vega manual, V_MIN_F32, V_MED3_F32) ---- */
+
+/* -0 < +0. A NaN loses against a number; of two NaNs the second results, as it is. With MODE's IEEE
  * bit, a signalling NaN results, quietened. Integer operations only: the host's treatment of
- * denormals does not matter.
- */
+ * denormals does not matter. */
 
 static ALWAYS_INLINE bool is_nan_f32(uint32_t x)
 {
@@ -590,7 +586,7 @@ static ALWAYS_INLINE float med3_f32(float a, float b, float c, bool ieee)
     return nan ? min3_f32(a, b, c, ieee) : max_f32(left, right, ieee);
 }
 
-/* ---- parts of floats ------------------------------------------------------------------------- */
+/* ---- parts of floats ---- */
 
 static ALWAYS_INLINE float fract_f32(float a)
 {
@@ -679,7 +675,7 @@ static ALWAYS_INLINE double ldexp_f64(double a, int32_t b)
     return exponent_bits == 2047 || a == 0.0 ? a : scaled;
 }
 
-/* ---- classification -------------------------------------------------------------------------- */
+/* ---- classification ---- */
 
 static ALWAYS_INLINE uint32_t class_bits(uint32_t negative, uint32_t nan, uint32_t quiet,
                                          uint32_t infinite, uint32_t zero, uint32_t denormal)
@@ -719,7 +715,7 @@ static ALWAYS_INLINE int class_f64(uint64_t a, uint32_t mask)
            != 0;
 }
 
-/* ---- transcendental functions ---------------------------------------------------------------- */
+/* ---- transcendental functions ---- */
 
 static ALWAYS_INLINE float rsq_f32(float a)
 {
@@ -810,16 +806,14 @@ static ALWAYS_INLINE float cos_turns_f32(float a)
     return __builtin_fabsf(a) < __builtin_inff() ? result : __builtin_nanf("");
 }
 
-/*
- * ---- division helpers (sources: quotient or value, denominator, numerator) ----
- *
- * A quotient estimate that overflowed leaves the iteration as NaN; with finite operands that means
+/* ---- division helpers (sources: quotient or value, denominator, numerator) ---- */
+
+/* A quotient estimate that overflowed leaves the iteration as NaN; with finite operands that means
  * overflow, as the manuals since RDNA3 spell out. The manual's listing of v_div_scale is followed
  * but for two cases in which quotients would be wrong. Where reciprocal and quotient are both
  * denormal, it scales the denominator up, which would overflow; here it goes down, as v_div_fmas,
  * which then divides, needs it. And a quotient that vanishes when rounded counts as denormal, too:
- * it may be half of the least one.
- */
+ * it may be half of the least one. */
 
 static ALWAYS_INLINE int32_t exponent_f32(float x)
 {
@@ -959,7 +953,7 @@ static ALWAYS_INLINE float div_fixup_f16(float a, float b, float c)
     return c != c ? quiet_f32(c) : result;
 }
 
-/* ---- 2/pi for the reduction of large fp64 arguments ------------------------------------------ */
+/* ---- 2/pi for the reduction of large fp64 arguments ---- */
 
 /* The first 1,201 bits of 2/pi after the binary point, as the manual's (2/PI)[1200:0]; computed
  * with Machin's formula. */

@@ -47,7 +47,7 @@ struct product {
     unsigned c_step; /* from register to register */
 };
 
-/* ---- sources --------------------------------------------------------------------------------- */
+/* ---- sources ---- */
 
 static unsigned bits_of(unsigned type)
 {
@@ -160,7 +160,7 @@ static unsigned block_of_a(const struct product *p, unsigned block)
     return (block & ~p->broadcast) | (p->operands->abid & p->broadcast);
 }
 
-/* ---- C and D --------------------------------------------------------------------------------- */
+/* ---- C and D ---- */
 
 static bool overlap(const uint32_t *a, const uint32_t *b, unsigned registers)
 {
@@ -184,7 +184,7 @@ static void find_c(struct product *p, unsigned registers)
     }
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 /* `small`: exponents are such that row_add() may be used. */
 static enum rule rule_of(const struct product *p, bool small)
@@ -315,7 +315,7 @@ static void multiply_registers(const struct product *p)
     }
 }
 
-/* ---- f64: one value of K a lane -------------------------------------------------------------- */
+/* ---- f64: one value of K a lane ---- */
 
 static void read_doubles(const uint32_t *from, bool negative, double *to)
 {
@@ -361,7 +361,7 @@ static void multiply_doubles(const struct product *p)
                 double_row(p, a, b, i, block, 4);
 }
 
-/* ---- public ---------------------------------------------------------------------------------- */
+/* ---- public ---- */
 
 void VARIANT(isa_matrix_multiply_)(const struct isa_matrix_form *form,
                                    const struct isa_matrix_operands *o)

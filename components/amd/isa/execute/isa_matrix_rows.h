@@ -120,7 +120,7 @@ static ALWAYS_INLINE void row_write(float *d, row_f32 sum)
     memcpy(d, &out, sizeof out);
 }
 
-/* ---- f32: a chain ---------------------------------------------------------------------------- */
+/* ---- f32: a chain ---- */
 
 static ALWAYS_INLINE void row_chain(const struct matrix_row *row, const float *c, float *d,
                                     bool wide)
@@ -135,7 +135,7 @@ static ALWAYS_INLINE void row_chain(const struct matrix_row *row, const float *c
     row_write(d, sum);
 }
 
-/* ---- f16 and bf16 of CDNA1 and CDNA2: groups of two or four, summed by halves ---------------- */
+/* ---- f16 and bf16 of CDNA1 and CDNA2: groups of two or four, summed by halves ---- */
 
 /* With the sign of the denormal, or, `plus`, without. */
 static ALWAYS_INLINE row_f32 flushed(row_f32 x, bool flush, bool plus)
@@ -162,7 +162,7 @@ static ALWAYS_INLINE void row_tree(const struct matrix_row *row, const float *c,
     row_write(d, sum);
 }
 
-/* ---- CDNA3 ----------------------------------------------------------------------------------- */
+/* ---- CDNA3 ---- */
 
 static ALWAYS_INLINE half_f64 half_power(half_i32 exponent)
 {
@@ -257,7 +257,7 @@ static ALWAYS_INLINE void row_pair(const struct matrix_row *row, const float *c,
     row_write(d, total);
 }
 
-/* ---- CDNA3, any values ----------------------------------------------------------------------- */
+/* ---- CDNA3, any values ---- */
 
 /* One result's terms of a group. */
 struct matrix_group {
@@ -338,7 +338,7 @@ static OUT_OF_LINE void row_any(const struct matrix_row *row, const float *c, fl
     row_write(d, total);
 }
 
-/* ---- i8: products and their sums, which stay below 2^24, are exact in f32 -------------------- */
+/* ---- i8: products and their sums, which stay below 2^24, are exact in f32 ---- */
 
 static ALWAYS_INLINE void row_integer(const struct matrix_row *row, const uint32_t *c, uint32_t *d,
                                       bool wide)

@@ -19,7 +19,7 @@ static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
     return ctx->vgpr + (size_t)isa_register(ctx, code) * 64;
 }
 
-/* ---- flat, global, scratch ------------------------------------------------------------------- */
+/* ---- flat, global, scratch ---- */
 
 static uint64_t scratch_base(const struct isa_context *ctx, const struct isa_wave *wave,
                              uint32_t target)
@@ -128,7 +128,7 @@ static void scratch_addresses(const struct isa_context *ctx, const struct isa_wa
         isa_memory_find_straddling(m, m->mask);
 }
 
-/* ---- buffers --------------------------------------------------------------------------------- */
+/* ---- buffers ---- */
 
 /* A buffer resource, GCN3 manual 8.1.8. */
 struct resource {
@@ -337,7 +337,7 @@ static enum isa_status buffer_addresses(const struct isa_context *ctx, const str
     return ISA_OK;
 }
 
-/* ---- vector memory, public ------------------------------------------------------------------- */
+/* ---- vector memory, public ---- */
 
 /* Sets the scope at which the access is visible. The bits of gfx942 say so; sc0 of an atomic only
  * asks for the old value. Before it, glc goes past the vector L1, scc of gfx90a past the L2, and
@@ -557,7 +557,7 @@ void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
     }
 }
 
-/* ---- scalar memory --------------------------------------------------------------------------- */
+/* ---- scalar memory ---- */
 
 static unsigned dwords_inside(const struct resource *r, uint64_t offset, unsigned dwords)
 {
@@ -639,7 +639,7 @@ void isa_scalar_store_data(const struct isa_wave *wave, const struct isa_inst *i
         out[i] = inst->dst + i < 128 ? wave->sgpr[inst->dst + i] : 0;
 }
 
-/* ---- prepared instructions ------------------------------------------------------------------- */
+/* ---- prepared instructions ---- */
 
 static void prepare_scalar(const struct isa_inst *inst, struct isa_ready *out)
 {

@@ -22,7 +22,7 @@ static uint8_t *lds_place(const struct isa_context *ctx, const struct isa_memory
     return at + 4 <= ctx->lds_size ? ctx->lds + at : NULL;
 }
 
-/* ---- typed elements -------------------------------------------------------------------------- */
+/* ---- typed elements ---- */
 
 /* The bits of component i of a 16-bit type: in a register of its own on gfx8, else two in each. */
 struct place {
@@ -95,7 +95,7 @@ static void store_components(const struct isa_context *ctx, const struct isa_ins
     isa_buffer_pack(m->data_format, m->number_format, component, out);
 }
 
-/* ---- one lane -------------------------------------------------------------------------------- */
+/* ---- one lane ---- */
 
 static void load_plain(struct isa_context *ctx, const struct isa_inst *inst,
                        const struct isa_memory *m, unsigned lane, const uint8_t *data)
@@ -130,7 +130,7 @@ static void load_lane(struct isa_context *ctx, const struct isa_inst *inst,
         vgpr(ctx, inst->dst)[64 * inst->dwords + lane] = 0;
 }
 
-/* ---- accesses -------------------------------------------------------------------------------- */
+/* ---- accesses ---- */
 
 void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst,
                      const struct isa_memory *m, const void *data, size_t stride)

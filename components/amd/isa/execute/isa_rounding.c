@@ -17,7 +17,7 @@
 
 #include "isa_math.h"
 
-/* ---- rounding and denormals of halves and doubles -------------------------------------------- */
+/* ---- rounding and denormals of halves and doubles ---- */
 
 static ALWAYS_INLINE uint32_t flush_half(uint32_t u, bool flush)
 {
@@ -43,7 +43,7 @@ uint32_t isa_rounding_half(float x, uint32_t mode)
     return f16_rounded(x, mode >> 2 & 3);
 }
 
-/* ---- scaled fused multiply-add --------------------------------------------------------------- */
+/* ---- scaled fused multiply-add ---- */
 
 typedef unsigned __int128 wide;
 
@@ -172,7 +172,7 @@ static double exact_div_fmas_f64(double a, double b, double c, uint32_t scaled, 
                                exponent_f64(c) > 1023 ? 128 : -128, round));
 }
 
-/* ---- the rows -------------------------------------------------------------------------------- */
+/* ---- the rows ---- */
 
 #include "components/amd/isa/tables/isa_table.h"
 

@@ -9,7 +9,7 @@
 
 #define UNUSED __attribute__((unused))
 
-/* ---- helpers that the table names ------------------------------------------------------------ */
+/* ---- helpers that the table names ---- */
 
 static uint64_t field_unsigned(uint64_t value, unsigned offset, unsigned width, unsigned bits)
 {
@@ -92,7 +92,7 @@ static void write_relative(struct isa_wave *w, unsigned code, uint64_t value, un
         memcpy(&w->sgpr[first], &value, (size_t)4 * dwords);
 }
 
-/* ---- MODE and M0 ----------------------------------------------------------------------------- */
+/* ---- MODE and M0 ---- */
 
 enum { MODE_INDEXED = 27, MODE_SKIP = 28, MODE_STACK = 29 }; /* bits */
 
@@ -102,13 +102,12 @@ static void set_field(uint32_t *word, unsigned low, unsigned bits, uint32_t valu
     *word = (*word & ~mask) | (value << low & mask);
 }
 
-/* ---- the branch stack -------------------------------------------------------------------------
- *
- * Where lanes part (s_cbranch_*_fork), the smaller party goes first, and the other's mask and
+/* ---- the branch stack ---- */
+
+/* Where lanes part (s_cbranch_*_fork), the smaller party goes first, and the other's mask and
  * address wait in four SGPRs: s[4 * CSP] and up, CSP being MODE[31:29]. Where paths meet
  * (s_cbranch_join) with the CSP that was before, all have come; else the next party goes
- * (GCN3 ISA manual, "Arbitrary divergent control flow").
- */
+ * (GCN3 ISA manual, "Arbitrary divergent control flow"). */
 
 /* Returns the pc to continue at: `target` with the lanes of `condition`, or `next`. */
 static uint64_t fork_paths(struct isa_wave *w, uint64_t condition, uint64_t target, uint64_t next)
@@ -136,7 +135,7 @@ static uint64_t join_paths(struct isa_wave *w, uint32_t before, uint64_t next)
     return isa_wave_pair(w, stack * 4 + 2);
 }
 
-/* ---- hardware registers (s_getreg, s_setreg) ------------------------------------------------- */
+/* ---- hardware registers (s_getreg, s_setreg) ---- */
 
 enum {
     HW_MODE = 1,
@@ -197,7 +196,7 @@ static void setreg(struct isa_wave *w, const struct isa_inst *inst, uint32_t val
         *target = (*target & ~mask) | (value << offset & mask);
 }
 
-/* ---- the rows -------------------------------------------------------------------------------- */
+/* ---- the rows ---- */
 
 #define SOURCE(i, T) isa_scalar_value(ctx, w, inst, inst->src[i], TYPE_##T)
 #define LOAD_NONE(x, i)

@@ -79,7 +79,7 @@ static const struct entry entries[] = {
 #undef INST
 #undef INSTN
 
-/* ---- modes ----------------------------------------------------------------------------------- */
+/* ---- modes ---- */
 
 enum {
     FLUSHES = 1,         /* fp32 and fp16 denormals, whatever MODE says */
@@ -194,7 +194,7 @@ static void run_kernel(const struct isa_wave *wave, const struct isa_inst *inst,
         entry->kernel(to, source[0], source[1], source[2], env);
 }
 
-/* ---- sources --------------------------------------------------------------------------------- */
+/* ---- sources ---- */
 
 struct lanes {
     _Alignas(64) uint32_t word[128];
@@ -334,7 +334,7 @@ static const uint32_t *modify(const struct isa_inst *inst, const struct entry *e
     return to->word;
 }
 
-/* ---- destinations ---------------------------------------------------------------------------- */
+/* ---- destinations ---- */
 
 static void blend(uint32_t *to, const uint32_t *from, uint64_t mask)
 {
@@ -472,7 +472,7 @@ static void finish_result(const struct isa_wave *wave, const struct isa_inst *in
             result->word[i] |= old[i] & 0xffff0000;
 }
 
-/* ---- packed ---------------------------------------------------------------------------------- */
+/* ---- packed ---- */
 
 /* Runs a packed row's kernel on the low and then on the high halves that op_sel chooses. */
 static void run_packed(const struct isa_wave *wave, const struct entry *entry,
@@ -601,7 +601,7 @@ static const uint32_t *dot_source(const struct isa_inst *inst, const struct entr
     return to->word;
 }
 
-/* ---- instructions without a kernel ----------------------------------------------------------- */
+/* ---- instructions without a kernel ---- */
 
 static void move_relative(struct isa_context *ctx, struct isa_wave *wave,
                           const struct isa_inst *inst)
@@ -711,7 +711,7 @@ static enum isa_status execute_special(struct isa_context *ctx, struct isa_wave 
     }
 }
 
-/* ---- execution ------------------------------------------------------------------------------- */
+/* ---- execution ---- */
 
 /* Lanes outside exec have 0 in a mask that a vector instruction writes. */
 static void write_mask(struct isa_wave *wave, const struct isa_inst *inst,

@@ -50,7 +50,7 @@ static ALWAYS_INLINE bool is_plain(const struct isa_wave *wave, struct isa_works
     return likely(work->mode == wave->mode) || new_mode(wave, work);
 }
 
-/* ---- sources and results --------------------------------------------------------------------- */
+/* ---- sources and results ---- */
 
 /* Source i, in place or in the workspace. */
 static ALWAYS_INLINE const uint32_t *ready_source(const struct isa_context *ctx,
@@ -86,7 +86,7 @@ static OUT_OF_LINE void write_some(uint32_t *to, const uint32_t *from, unsigned 
         blend(to + 64, from + 64, exec);
 }
 
-/* ---- kinds without masks --------------------------------------------------------------------- */
+/* ---- kinds without masks ---- */
 
 static ALWAYS_INLINE enum isa_status ready_plain(struct isa_context *ctx, struct isa_wave *wave,
                                                  const struct isa_ready *ready,
@@ -267,7 +267,7 @@ RUNNER(ready_parts)
     return ISA_OK;
 }
 
-/* ---- kinds that read a mask (in vcc or src2) or write one ------------------------------------ */
+/* ---- kinds that read a mask (in vcc or src2) or write one ---- */
 
 static ALWAYS_INLINE enum isa_status ready_masked(struct isa_context *ctx, struct isa_wave *wave,
                                                   const struct isa_ready *ready,
@@ -323,7 +323,7 @@ RUNNER(ready_unscaled)
     return status;
 }
 
-/* ---- preparing ------------------------------------------------------------------------------- */
+/* ---- preparing ---- */
 
 /* False: a source that only fetch() knows. */
 static bool prepare_source(const struct isa_inst *inst, const struct entry *entry, unsigned i,

@@ -89,7 +89,7 @@ static const struct isa_mai_row mai[] = {
 #undef MAI
 };
 
-/* ---- types ----------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 unsigned isa_type_dwords(unsigned type)
 {
@@ -241,7 +241,7 @@ bool isa_row_reads_fp8(const struct isa_table_row *row)
     return row >= &isa_table[ISA_OP_v_cvt_f32_fp8] && row <= &isa_table[ISA_OP_v_cvt_pk_f32_bf8];
 }
 
-/* ---- index ----------------------------------------------------------------------------------- */
+/* ---- index ---- */
 
 enum { OPCODE_MAX = 1024 };
 
@@ -319,7 +319,7 @@ int isa_table_find(enum isa_target target, enum isa_format format, unsigned opco
     return opcode < OPCODE_MAX ? find_index[target][format][opcode] - 1 : -1;
 }
 
-/* ---- public ---------------------------------------------------------------------------------- */
+/* ---- public ---- */
 
 const char *isa_mnemonic(const struct isa_inst *inst)
 {

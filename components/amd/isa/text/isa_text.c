@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- scalar formats -------------------------------------------------------------------------- */
+/* ---- scalar formats ---- */
 
 static void put_hwreg(struct isa_text *t)
 {
@@ -193,8 +193,7 @@ static void put_sopp(struct isa_text *t, uint64_t pc)
         put_gpr_index(t, imm);
 }
 
-/* ---- all formats ------------------------------------------------------------------------------
- */
+/* ---- all formats ---- */
 
 size_t isa_format_register(enum isa_target target, unsigned code, unsigned dwords, char *buf,
                            size_t n)

@@ -427,11 +427,11 @@ hipError_t hipRuntimeGetVersion(int *version)
     return get_version(version);
 }
 
-/* ---- peers: all devices of a platform share one address space, but kernels access another
- * device's memory only after that was enabled ---- */
+/* ---- peers ---- */
 
-/* The two are joined, so that kernels on one can access memory of the other. Devices that the
- * program has made (heddle_hip.h) are no peers. */
+/* All devices of a platform share one address space, but kernels access another device's memory
+ * only after that was enabled. True if the two are joined, so that kernels on one can access memory
+ * of the other. Devices that the program has made (heddle_hip.h) are no peers. */
 static bool are_joined(int device, int peer)
 {
     return device != peer && device < hip.platform_devices && peer < hip.platform_devices

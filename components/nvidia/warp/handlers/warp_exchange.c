@@ -167,9 +167,9 @@ RUN(BARRIER_OR)
     warp_put_predicate(m, op->at[0], barrier_of(m, op, mask)->result_any ? UINT32_MAX : 0, mask);
 }
 
-/* ---- mbarrier (9.7.13.15): an opaque 64-bit object in shared memory ----
- *
- * Bits 0 to 19: arrivals that are pending in this phase; 20 to 39: those expected in each; 40 to
+/* ---- mbarrier (9.7.13.15): an opaque 64-bit object in shared memory ---- */
+
+/* Bits 0 to 19: arrivals that are pending in this phase; 20 to 39: those expected in each; 40 to
  * 61: bytes of transactions pending, modulo 2^22; 63: the phase. */
 
 enum { MBARRIER_COUNT_MASK = 0xfffff, MBARRIER_TX_MASK = 0x3fffff };

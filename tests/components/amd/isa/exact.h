@@ -9,7 +9,7 @@
 
 __extension__ typedef __int128 wide;
 
-/* ---- exact arithmetic ------------------------------------------------------------------------ */
+/* ---- exact arithmetic ---- */
 
 static inline wide power(unsigned n)
 {
@@ -123,7 +123,7 @@ static inline wide exact_limit(wide value, char type)
                                : within(value, 0, power(width) - 1);
 }
 
-/* ---- scalar operands ------------------------------------------------------------------------- */
+/* ---- scalar operands ---- */
 
 static inline uint64_t inline_float(unsigned code, unsigned width)
 {

@@ -33,7 +33,7 @@ static void prepare(void)
     mpfr_init2(exact, 96);
 }
 
-/* ---- bits ------------------------------------------------------------------------------------ */
+/* ---- bits ---- */
 
 static uint64_t sign_of(int f)
 {
@@ -145,7 +145,7 @@ static uint64_t from_double(int f, double x)
     return sign | (u + ((uint64_t)(field - 1) << formats[f].fraction));
 }
 
-/* ---- rounding -------------------------------------------------------------------------------- */
+/* ---- rounding ---- */
 
 static void load(mpfr_t to, int f, uint64_t u)
 {
@@ -201,7 +201,7 @@ uint64_t float_fma(enum float_format f, uint64_t a, uint64_t b, uint64_t c, unsi
                  f, round);
 }
 
-/* ---- results of rows ------------------------------------------------------------------------- */
+/* ---- results of rows ---- */
 
 /* The first NaN among the sources, quiet; *found says whether there is one. */
 static uint64_t nan_of(const struct float_call *c, bool *found)
@@ -348,7 +348,7 @@ static uint64_t exponent_of(const struct float_call *c)
     return mpfr_regular_p(A) ? (uint64_t)mpfr_get_exp(A) & all : 0;
 }
 
-/* ---- integers -------------------------------------------------------------------------------- */
+/* ---- integers ---- */
 
 enum { TO_ZERO, TO_FLOOR, TO_NEAREST_UP, TO_EVEN };
 
@@ -441,7 +441,7 @@ static uint64_t packed_halves(const struct float_call *c)
     return low | high << 16;
 }
 
-/* ---- conditions ------------------------------------------------------------------------------ */
+/* ---- conditions ---- */
 
 /* argument: bit 0 less, 1 equal, 2 greater, 3 unordered. */
 static uint64_t compare(const struct float_call *c)
@@ -468,7 +468,7 @@ static uint64_t is_of_class(const struct float_call *c)
     return c->source[1] >> number & 1;
 }
 
-/* ---- division -------------------------------------------------------------------------------- */
+/* ---- division ---- */
 
 static uint64_t times_power(int f, uint64_t u, int power)
 {
@@ -589,7 +589,7 @@ static uint64_t dot_product(const struct float_call *c)
     return sum;
 }
 
-/* ---- approximations -------------------------------------------------------------------------- */
+/* ---- approximations ---- */
 
 enum { EXP, LOG, RCP, RSQ, SQRT, SIN, COS };
 
@@ -668,7 +668,7 @@ bool float_row_accepts(struct float_call *c, uint64_t actual)
     return mpfr_cmp_d(exact, c->row->ulps) <= 0;
 }
 
-/* ---- whole rows ------------------------------------------------------------------------------ */
+/* ---- whole rows ---- */
 
 struct float_mode float_mode_of(uint32_t mode)
 {

@@ -34,7 +34,7 @@ __attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
     }
 }
 
-/* ---- marks ----------------------------------------------------------------------------------- */
+/* ---- marks ---- */
 
 static bool read_map(const char *test, struct covered_map *map)
 {
@@ -63,7 +63,7 @@ static void add_marks(const char *test)
                     states[target][row][form] |= TESTED;
 }
 
-/* ---- encodings ------------------------------------------------------------------------------- */
+/* ---- encodings ---- */
 
 /* Operands to try, since some rows take scalar registers only, or vector ones. */
 static const unsigned operand_choices[][3] = {{256 + 4, 256 + 6, 256 + 8},
@@ -157,7 +157,7 @@ static void find_states(void)
     }
 }
 
-/* ---- the page -------------------------------------------------------------------------------- */
+/* ---- the page ---- */
 
 static const char *const format_names[ISA_FORMAT_COUNT] = {
     [ISA_SOP2] = "SOP2",      [ISA_SOPK] = "SOPK",   [ISA_SOP1] = "SOP1",   [ISA_SOPC] = "SOPC",
@@ -434,7 +434,7 @@ static unsigned write_page(void)
     return untested;
 }
 
-/* ---- the check ------------------------------------------------------------------------------- */
+/* ---- the check ---- */
 
 static char *read_file(const char *path)
 {

@@ -15,7 +15,7 @@ enum { SCRATCH_PER_LANE = 32768, STEPS_MAX = 4000000, CODE_WORDS = 1 << 18 };
 static const uint64_t shared_aperture = UINT64_C(0x1000000000000),
                       private_aperture = UINT64_C(0x2000000000000);
 
-/* ---- the code object ------------------------------------------------------------------------- */
+/* ---- the code object ---- */
 
 static uint8_t *image; /* as loaded; addresses in the file are offsets into it */
 static uint8_t *file;
@@ -68,7 +68,7 @@ static inline const uint8_t *find_descriptor(const char *kernel)
     return NULL;
 }
 
-/* ---- one wavefront --------------------------------------------------------------------------- */
+/* ---- one wavefront ---- */
 
 static enum isa_target target;
 static struct machine m;

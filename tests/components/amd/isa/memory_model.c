@@ -61,7 +61,7 @@ void memory_store(const struct memory_element *element, const uint32_t *register
         bytes[i] = (uint8_t)part(registers[64 * (i / 4)], from + 8 * (i % 4), 8);
 }
 
-/* ---- atomics --------------------------------------------------------------------------------- */
+/* ---- atomics ---- */
 
 static double as_double(uint64_t bits, unsigned width)
 {

@@ -87,7 +87,7 @@ bool oracle_is_unsafe(const uint32_t word[3])
     return (w >> 8 & 7) == 7 || (w >> 11 & 3) == 3 || (w >> 16 & 7) == 7 || (w >> 24 & 7) == 7;
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 /* clang-format off */
 static const struct oracle_format formats[] = {

@@ -37,7 +37,7 @@ static bool decodes_on(enum isa_target other, enum isa_target target, const uint
            && inst->flags == first.flags;
 }
 
-/* ---- vector instructions: sources v2 to v7 and s[4:5], destination v10 or v[10:11] ----------- */
+/* ---- vector instructions: sources v2 to v7 and s[4:5], destination v10 or v[10:11] ---- */
 
 /* Registers of one lane before the instruction, and which lane it is. */
 struct lane {
@@ -249,8 +249,7 @@ static uint64_t fmaak(const struct lane *l)
     return fused(F32, l->v[2], l->v[3], 0x40490fdb);
 }
 
-/* ---- fp8 ---------------------------------------------------------------------------------------
- */
+/* ---- fp8 ---- */
 
 /* Exactly, as an f32. */
 static uint32_t widen(enum type type, uint32_t byte)
@@ -691,8 +690,7 @@ Test(isa_cdna, a_row_gets_the_value_of_one_of_its_lanes)
     }
 }
 
-/* ---- accumulators ------------------------------------------------------------------------------
- */
+/* ---- accumulators ---- */
 
 static void run(enum isa_target target, const char *text, const uint32_t *word)
 {
@@ -784,8 +782,7 @@ Test(isa_cdna, accumulators_are_data_of_memory_instructions)
     covered_mark(&inst);
 }
 
-/* ---- atomics: addresses in v[2:3] or v2, operands in v4 or v[4:5] -------------------------------
- */
+/* ---- atomics: addresses in v[2:3] or v2, operands in v4 or v[4:5] ---- */
 
 enum sum { SUM_F64, LEAST_F64, MOST_F64, SUM_F32, SUM_2F16, SUM_2BF16 };
 
@@ -997,8 +994,7 @@ Test(isa_cdna, float_and_packed_atomics)
                 check_atomic_case(&atomic_cases[i], (enum isa_target)target);
 }
 
-/* ---- loads to LDS ------------------------------------------------------------------------------
- */
+/* ---- loads to LDS ---- */
 
 static const struct lds_case {
     enum isa_target target;
@@ -1076,8 +1072,7 @@ Test(isa_cdna, loads_to_lds)
         check_lds_case(&lds_cases[i]);
 }
 
-/* ---- scopes ------------------------------------------------------------------------------------
- */
+/* ---- scopes ---- */
 
 static const struct {
     enum isa_target target;
@@ -1213,7 +1208,7 @@ Test(isa_cdna, a_wavefront_reads_the_number_of_its_die)
     cr_expect_eq(m.wave.sgpr[0], 0);
 }
 
-/* ---- rates ----------------------------------------------------------------------------------- */
+/* ---- rates ---- */
 
 /* Cycles of 16 lanes that llvm-mca 19 gives instructions on gfx90a and gfx942 (its SISchedule);
  * others it gives one. */

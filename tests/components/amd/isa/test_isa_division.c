@@ -172,7 +172,7 @@ static bool open_kernels(enum isa_target for_target)
     return opened;
 }
 
-/* ---- step by step ---------------------------------------------------------------------------- */
+/* ---- step by step ---- */
 
 /* The instruction that is executed, as the oracle sees it before; row NULL: not on floats. */
 static struct float_call now[64];
@@ -309,7 +309,7 @@ Test(isa_division, of_gfx906_is_exact_step_by_step_in_each_mode)
     follow_all(ISA_GFX906);
 }
 
-/* ---- as a whole ------------------------------------------------------------------------------ */
+/* ---- as a whole ---- */
 
 static void run_all(enum isa_target for_target)
 {

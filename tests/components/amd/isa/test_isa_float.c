@@ -32,7 +32,7 @@ struct form {
     uint32_t literal, mode;
 };
 
-/* ---- what a row is --------------------------------------------------------------------------- */
+/* ---- what a row is ---- */
 
 static bool named(const struct form *f, const char *part)
 {
@@ -92,7 +92,7 @@ static bool has_form(const struct form *f, unsigned kind)
     }
 }
 
-/* ---- encoding -------------------------------------------------------------------------------- */
+/* ---- encoding ---- */
 
 static unsigned opcode_of(const struct form *f)
 {
@@ -161,7 +161,7 @@ static void encode(const struct form *f, uint32_t *word)
         encode_short(f, word);
 }
 
-/* ---- random forms ---------------------------------------------------------------------------- */
+/* ---- random forms ---- */
 
 static bool takes_output(const struct form *f)
 {
@@ -228,7 +228,7 @@ static void random_form(struct form *f, unsigned turn)
     f->mode = random_below(32) ? f->mode : random_below(16); /* as little as can be */
 }
 
-/* ---- operands -------------------------------------------------------------------------------- */
+/* ---- operands ---- */
 
 static void set_register(struct machine *m, unsigned reg, unsigned lane, char type, uint64_t u)
 {
@@ -326,7 +326,7 @@ static uint64_t source_value(const struct form *f, const struct machine *m, unsi
     return signed_value(type, u, f->abs >> i & 1, f->neg >> i & 1);
 }
 
-/* ---- expectations ---------------------------------------------------------------------------- */
+/* ---- expectations ---- */
 
 struct expected {
     uint64_t value; /* of the destination registers */
@@ -419,7 +419,7 @@ static struct expected expect(const struct form *f, const struct machine *m, uns
     return out;
 }
 
-/* ---- running --------------------------------------------------------------------------------- */
+/* ---- running ---- */
 
 static unsigned long checked;
 

@@ -12,7 +12,7 @@
 
 enum { GROUPS = 8, ITEMS = GROUPS * 64, SLOTS = 64 };
 
-/* ---- expected values ------------------------------------------------------------------------- */
+/* ---- expected values ---- */
 
 #define PUT(T, e) out[slot++] = (T)(e);
 #define HOST(NAME, T, LIST)                                                                        \
@@ -157,7 +157,7 @@ static int host_half_precision(const void *xs, const void *ys, void *all, unsign
     return 9;
 }
 
-/* ---- comparison ------------------------------------------------------------------------------ */
+/* ---- comparison ---- */
 
 enum kind { EXACT, FLOATS, DOUBLES };
 

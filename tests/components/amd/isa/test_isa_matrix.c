@@ -83,7 +83,7 @@ static uint32_t random32(void)
     return (uint32_t)(splitmix64(&state) >> 32);
 }
 
-/* ---- an element of D ------------------------------------------------------------------------- */
+/* ---- an element of D ---- */
 
 struct terms {
     const struct form *form;
@@ -243,7 +243,7 @@ static uint64_t element_of(const struct terms *t)
     return number_of(wide ? F64 : F32, c).is_nan ? quiet(wide) : c;
 }
 
-/* ---- instructions ---------------------------------------------------------------------------- */
+/* ---- instructions ---- */
 
 struct operands {
     unsigned a, b, c, d; /* registers of the file; c: a constant's code, if it is one */
@@ -371,7 +371,7 @@ static void execute(void)
     bench.inst = inst;
 }
 
-/* ---- operands -------------------------------------------------------------------------------- */
+/* ---- operands ---- */
 
 static unsigned registers_of(const struct form *f, char operand)
 {
@@ -480,7 +480,7 @@ static void fill_operands(void)
         fill(bench.o.c, 1, I8, 0);
 }
 
-/* ---- comparison ------------------------------------------------------------------------------ */
+/* ---- comparison ---- */
 
 static uint64_t found_at(struct place p)
 {

@@ -13,7 +13,7 @@ static void set_lds(struct machine *m, unsigned address, uint32_t word)
     memcpy(m->lds + address, &word, 4);
 }
 
-/* ---- LDS ------------------------------------------------------------------------------------- */
+/* ---- LDS ---- */
 
 Test(isa_lds, writes_and_reads_of_every_width)
 {
@@ -184,7 +184,7 @@ Test(isa_lds, lane_moves)
     cr_expect_eq(m.vgpr[3 * 64 + 4], 107);
 }
 
-/* ---- vector memory --------------------------------------------------------------------------- */
+/* ---- vector memory ---- */
 
 static struct isa_inst decoded(const uint32_t *word)
 {
@@ -366,7 +366,7 @@ Test(isa_memory, raw_buffers_check_their_range)
     cr_expect_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory), ISA_BAD_RESOURCE);
 }
 
-/* ---- scalar memory --------------------------------------------------------------------------- */
+/* ---- scalar memory ---- */
 
 Test(isa_memory, scalar_loads)
 {
@@ -411,7 +411,7 @@ Test(isa_memory, scalar_buffer_loads_are_limited)
     cr_expect_eq(scalar.valid, 2);
 }
 
-/* ---- atomic arithmetic ----------------------------------------------------------------------- */
+/* ---- atomic arithmetic ---- */
 
 Test(isa_atomic, every_operation_on_both_widths)
 {

@@ -209,7 +209,7 @@ Test(isa_ready, registers_outside_the_allocation_are_refused)
     isa_workspace_end(&work);
 }
 
-/* ---- LDS ------------------------------------------------------------------------------------- */
+/* ---- LDS ---- */
 
 /* Addresses that follow each other, are all one, stand apart, or are anywhere, also outside. */
 static struct isa_inst rsq_inst;

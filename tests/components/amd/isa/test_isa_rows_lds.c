@@ -18,7 +18,7 @@ struct lds_form {
     unsigned offset;
 };
 
-/* ---- mnemonics ------------------------------------------------------------------------------- */
+/* ---- mnemonics ---- */
 
 static bool parse_transfer(const char *mnemonic, struct lds_form *f)
 {
@@ -52,7 +52,7 @@ static bool parse_atomic(const char *mnemonic, struct lds_form *f)
     return memory_atomic(f->operation, f->type, f->bits, 0, 0, 0, &unused);
 }
 
-/* ---- lanes ----------------------------------------------------------------------------------- */
+/* ---- lanes ---- */
 
 static uint64_t value_at(const uint32_t *registers, unsigned bits)
 {
@@ -121,7 +121,7 @@ static void expect(const struct lds_form *f, struct rows_machine *m)
     }
 }
 
-/* ---- one instruction ------------------------------------------------------------------------- */
+/* ---- one instruction ---- */
 
 static struct rows_machine start, end;
 
@@ -225,7 +225,7 @@ Test(isa_rows_lds, loads_stores_and_atomics)
     cr_assert_gt(checked, ISA_TARGET_COUNT * 100);
 }
 
-/* ---- moves between lanes, counters, addresses of threads ------------------------------------- */
+/* ---- moves between lanes, counters, addresses of threads ---- */
 
 /* The lane that ds_swizzle's offset names (GCN3 ISA manual, 12.13). */
 static unsigned swizzled(unsigned offset, unsigned lane)

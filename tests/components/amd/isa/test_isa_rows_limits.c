@@ -22,7 +22,7 @@ static const uint32_t edges[EDGES_MAX] = {0,          1,          0x7fff,     0x
                                           0xffff,     0x7fffff,   0x800000,   0xffffff,
                                           0x7fffffff, 0x80000000, 0xffffffff, 0x1234abcd};
 
-/* ---- what the rows compute ------------------------------------------------------------------- */
+/* ---- what the rows compute ---- */
 
 static exact u(uint64_t x, unsigned bits)
 {
@@ -155,7 +155,7 @@ static const struct row {
 #undef ROW
 };
 
-/* ---- the rows, with and without clamp -------------------------------------------------------- */
+/* ---- the rows, with and without clamp ---- */
 
 static uint64_t expected_of(const struct row *r, bool clamp, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -240,7 +240,7 @@ Test(isa_limits, clamp_changes_nothing_where_nothing_overflows)
     }
 }
 
-/* ---- several sums ---------------------------------------------------------------------------- */
+/* ---- several sums ---- */
 
 /* Of four sums at one byte further each, in fields of 16 or 32 bits. */
 static void check_quad(enum isa_target target, const char *name, bool with_mask, unsigned bits,
@@ -313,7 +313,7 @@ Test(isa_limits, packed_conversion_keeps_the_other_bytes)
     }
 }
 
-/* ---- modifiers of dot products --------------------------------------------------------------- */
+/* ---- modifiers of dot products ---- */
 
 static uint32_t run_dot(const char *name, uint32_t a, uint32_t b, uint32_t c, uint32_t low,
                         uint32_t high)
@@ -362,7 +362,7 @@ Test(isa_limits, dot_products_choose_halves_and_signs)
     cr_expect_eq(run_dot("v_dot4_u32_u8", 0x04030201, 0x01010101, 0, SEL0, 0), 3 + 4 + 3 + 4);
 }
 
-/* ---- cube maps and screens ------------------------------------------------------------------- */
+/* ---- cube maps and screens ---- */
 
 Test(isa_limits, cube_maps)
 {

@@ -60,7 +60,7 @@ static bool parse(const char *mnemonic, struct access_form *f)
     return memory_atomic(name, f->type, 32, 0, 0, 0, &unused);
 }
 
-/* ---- the expected result --------------------------------------------------------------------- */
+/* ---- the expected result ---- */
 
 static uint8_t *byte_of(const struct place *p, unsigned i)
 {
@@ -110,7 +110,7 @@ static void expect_lane(const struct access_form *f, unsigned lane, const struct
         to[64 * i] = result[i];
 }
 
-/* ---- addresses ------------------------------------------------------------------------------- */
+/* ---- addresses ---- */
 
 static void set_address(unsigned lane, uint64_t address)
 {
@@ -253,7 +253,7 @@ static void aim(struct access_form *f, struct place places[64])
                                                   : aim_buffer(f, lane, common, scalar, records);
 }
 
-/* ---- the library's result -------------------------------------------------------------------- */
+/* ---- the library's result ---- */
 
 static void move_lane(const struct isa_memory *m, unsigned lane, uint8_t data[16],
                       const uint8_t *compare)
@@ -293,7 +293,7 @@ static void execute(const struct isa_inst *inst)
     actual.wave.pc += inst->size;
 }
 
-/* ---- one instruction ------------------------------------------------------------------------- */
+/* ---- one instruction ---- */
 
 static void encode(const struct access_form *f, uint32_t word[3])
 {
@@ -397,7 +397,7 @@ Test(isa_rows_memory, vector_loads_stores_and_atomics)
     cr_assert_gt(checked, 6 * 80);
 }
 
-/* ---- scalar memory --------------------------------------------------------------------------- */
+/* ---- scalar memory ---- */
 
 struct scalar_form {
     enum isa_target target;
@@ -557,7 +557,7 @@ Test(isa_rows_memory, scalar_loads_and_stores)
     cr_assert_gt(checked, 6 * 12);
 }
 
-/* ---- the clock, and what only caches act on -------------------------------------------------- */
+/* ---- the clock, and what only caches act on ---- */
 
 static void check_time(enum isa_target target, unsigned opcode)
 {

@@ -5,7 +5,7 @@
 
 enum { TRIES = 40 };
 
-/* ---- exact results --------------------------------------------------------------------------- */
+/* ---- exact results ---- */
 
 static unsigned least(uint64_t a, unsigned b)
 {
@@ -35,7 +35,7 @@ static wide doubled(uint64_t x)
     return out;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 struct values {
     uint64_t a, b, d, exec, vcc;
@@ -102,7 +102,7 @@ static const struct row rows[] = {
 #undef NOTHING
 };
 
-/* ---- one instruction ------------------------------------------------------------------------- */
+/* ---- one instruction ---- */
 
 struct scalar_form {
     const struct row *row;
@@ -286,7 +286,7 @@ Test(isa_rows_scalar, arithmetic_masks_and_branches)
     cr_assert_eq(failed, 0, "%u rows", failed);
 }
 
-/* ---- one by one ------------------------------------------------------------------------------ */
+/* ---- one by one ---- */
 
 static struct rows_machine start, end;
 static struct scalar_form form;

@@ -37,7 +37,7 @@ static void scalar(uint32_t *word, enum isa_target target, const char *name, uns
     for (enum isa_target target = (enum isa_target)0; target < ISA_TARGET_COUNT; target++)         \
         if (encode_opcode(name, target) >= 0)
 
-/* ---- indexed registers ----------------------------------------------------------------------- */
+/* ---- indexed registers ---- */
 
 enum { SRC0 = 1, SRC1 = 2, SRC2 = 4, DST = 8 };
 
@@ -136,7 +136,7 @@ Test(isa_rows_unusual, indexing_moves_pairs_and_leaves_scalars)
     cr_expect_eq(m.vgpr[23 * 64], 0x40e00000);
 }
 
-/* ---- skipping, branch stack, returns --------------------------------------------------------- */
+/* ---- skipping, branch stack, returns ---- */
 
 Test(isa_rows_unusual, skipped_vector_instructions_do_nothing)
 {
@@ -262,7 +262,7 @@ Test(isa_rows_unusual, relative_scalar_moves_outside_take_s0_or_do_nothing)
     cr_expect_eq(m.wave.sgpr[101], 1041);
 }
 
-/* ---- operands in LDS ------------------------------------------------------------------------- */
+/* ---- operands in LDS ---- */
 
 static uint64_t read_lds(uint64_t at, unsigned bytes)
 {
@@ -444,7 +444,7 @@ Test(isa_rows_unusual, marked_dwords_are_exchanged)
     }
 }
 
-/* ---- scalar memory --------------------------------------------------------------------------- */
+/* ---- scalar memory ---- */
 
 static struct isa_inst decode_scalar(enum isa_target target, const char *name, unsigned data,
                                      bool glc, bool immediate, unsigned offset)
@@ -551,7 +551,7 @@ Test(isa_rows_unusual, probes_and_discards_do_nothing)
     }
 }
 
-/* ---- typed buffers --------------------------------------------------------------------------- */
+/* ---- typed buffers ---- */
 
 enum { UNORM, SNORM, USCALED, SSCALED, UINT, SINT, RESERVED, FLOAT, NUMBERS };
 enum { DATA_FORMATS = 15, ROOM = 16, TYPED_LANES = 10 };
@@ -910,7 +910,7 @@ Test(isa_rows_unusual, typed_loads_select_components)
     }
 }
 
-/* ---- LDS, status, elements beyond the buffer ------------------------------------------------- */
+/* ---- LDS, status, elements beyond the buffer ---- */
 
 enum { OFFEN = 1 << 12, IDXEN = 1 << 13, GLC = 1 << 14, TO_LDS = 1 << 16, TFE = 1 << 23 };
 
@@ -1061,7 +1061,7 @@ Test(isa_rows_unusual, records_are_counted_in_bytes_or_strides)
     }
 }
 
-/* ---- global wave sync ------------------------------------------------------------------------ */
+/* ---- global wave sync ---- */
 
 /* What is asked: the resource is M0[21:16] and the offset, of 64; the value is that of the first
  * active lane. Nothing else changes. */

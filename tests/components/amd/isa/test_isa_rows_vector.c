@@ -6,7 +6,7 @@
 
 enum { TRIES = 4 };
 
-/* ---- random forms ---------------------------------------------------------------------------- */
+/* ---- random forms ---- */
 
 static unsigned random_vgpr(bool is_pair)
 {
@@ -131,7 +131,7 @@ static void random_form(struct vector_form *f)
     random_modifiers(f);
 }
 
-/* ---- one instruction ------------------------------------------------------------------------- */
+/* ---- one instruction ---- */
 
 /* Decodes; without clamp where that is refused, which the coverage page lists. */
 static int decode(struct vector_form *f, uint32_t word[3], unsigned *words, struct isa_inst *inst)
@@ -218,7 +218,7 @@ Test(isa_rows_vector, integers_bits_and_masks)
     cr_assert_eq(failed, 0, "%u rows", failed);
 }
 
-/* ---- one by one ------------------------------------------------------------------------------ */
+/* ---- one by one ---- */
 
 static struct rows_machine start, end;
 

@@ -45,7 +45,7 @@ enum {
     NEG_ZERO = 0x80000000u
 };
 
-/* ---- 32-bit results of up to three 32-bit sources -------------------------------------------- */
+/* ---- 32-bit results of up to three 32-bit sources ---- */
 
 struct case32 {
     const char *name;
@@ -269,7 +269,7 @@ Test(isa_valu, fixed_32_bit_cases)
     }
 }
 
-/* ---- 64-bit ---------------------------------------------------------------------------------- */
+/* ---- 64-bit ---- */
 
 enum { W_D = 1, W_A = 2, W_B = 4, W_C = 8 }; /* which operands are 64 bits wide */
 
@@ -355,7 +355,7 @@ Test(isa_valu, fixed_64_bit_cases)
     }
 }
 
-/* ---- random sources against the host's arithmetic -------------------------------------------- */
+/* ---- random sources against the host's arithmetic ---- */
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -556,7 +556,7 @@ Test(isa_valu, random_sources_agree_with_host_arithmetic)
     }
 }
 
-/* ---- accuracy of the approximations, against libm in extended precision ---------------------- */
+/* ---- accuracy of the approximations, against libm in extended precision ---- */
 
 struct approximation {
     const char *name;
@@ -616,7 +616,7 @@ Test(isa_valu, approximations_are_within_one_ulp_or_2_to_minus_24_absolute)
     }
 }
 
-/* ---- division: the sequence that the compiler emits ------------------------------------------ */
+/* ---- division: the sequence that the compiler emits ---- */
 
 static void step(struct machine *m, const char *name, unsigned dst, unsigned a, unsigned b,
                  unsigned c, unsigned neg, unsigned sdst)
@@ -715,7 +715,7 @@ Test(isa_valu, division_of_doubles_is_correctly_rounded)
     }
 }
 
-/* ---- masks, carries -------------------------------------------------------------------------- */
+/* ---- masks, carries ---- */
 
 Test(isa_valu, add_with_carry_chains_and_clears_inactive_lanes)
 {
@@ -928,7 +928,7 @@ Test(isa_valu, cndmask_and_mac)
     cr_expect_eq(m.vgpr[4 * 64], F(22.0f));
 }
 
-/* ---- operand forms --------------------------------------------------------------------------- */
+/* ---- operand forms ---- */
 
 Test(isa_valu, scalar_sources)
 {

@@ -1,8 +1,7 @@
 /* See vector_model.h. The rows are those of vector_rows.tab, and all compares. */
 #include "vector_model.h"
 
-/* ---- bytes and fields ---------------------------------------------------------------------------
- */
+/* ---- bytes and fields ---- */
 
 static wide bytes_of(unsigned (*byte)(uint64_t, uint64_t, uint64_t, unsigned), uint64_t a,
                      uint64_t b, uint64_t c)
@@ -65,7 +64,7 @@ static wide unsigned_dot(uint64_t a, uint64_t b, unsigned width)
     return out;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 #define UNUSED                 __attribute__((unused))
 #define NAMED(name, encodings) value_##name##_##encodings
@@ -136,7 +135,7 @@ bool vector_takes_signs(char type)
     return type == 'm' || type == 'n' || type == 'o';
 }
 
-/* ---- conditions ------------------------------------------------------------------------------ */
+/* ---- conditions ---- */
 
 struct float_class {
     bool nan, quiet, infinite, zero, denormal, negative;
@@ -208,7 +207,7 @@ static bool condition_holds(const struct vector_row *row, const struct vector_op
                  ordered_pair && a.rank > b.rank);
 }
 
-/* ---- operands -------------------------------------------------------------------------------- */
+/* ---- operands ---- */
 
 /* The lane of its wavefront that a DPP control names, or -1 (Vega ISA manual, "DPP"). */
 static int partner(unsigned control, int lane)
@@ -311,7 +310,7 @@ static void gather(const struct rows_machine *m, const struct vector_form *f, un
         v->bit = bit_of(isa_wave_pair(&m->wave, f->mask_from), lane);
 }
 
-/* ---- results --------------------------------------------------------------------------------- */
+/* ---- results ---- */
 
 static uint64_t value_of(const struct vector_form *f, const struct vector_operands *v, bool *beyond)
 {
@@ -395,7 +394,7 @@ void vector_expect(const struct vector_form *f, struct rows_machine *m)
         isa_wave_set_pair(&m->wave, ISA_EXEC, mask);
 }
 
-/* ---- encoding -------------------------------------------------------------------------------- */
+/* ---- encoding ---- */
 
 static unsigned encode_vop3(const struct vector_form *f, uint32_t word[3])
 {

@@ -142,9 +142,9 @@ static void add_scalars(void)
                     add_scalar(SET | bits * SIGNED_A | second << SECOND | compare << COMPARES);
 }
 
-/* ---- SIMD: y: four places of a and four of b in {b, a}, four bits each; z: the mask, and 16 for
- * halves ---- */
+/* ---- SIMD ---- */
 
+/* y: four places of a and four of b in {b, a}, four bits each; z: the mask, and 16 for halves. */
 static void simd(struct group *g, const struct group_row *row)
 {
     unsigned bits = row->z & 16 ? 16 : 8;

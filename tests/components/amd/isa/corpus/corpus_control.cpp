@@ -2,7 +2,7 @@
  * addresses, indexed registers and divergent loops. */
 #include "corpus.h"
 
-/* ---- indexed registers ----------------------------------------------------------------------- */
+/* ---- indexed registers ---- */
 
 typedef u32 v4 __attribute__((ext_vector_type(4)));
 typedef u32 v8 __attribute__((ext_vector_type(8)));
@@ -73,7 +73,7 @@ KERNEL(vector_of_floats)
         y[k] = bits(v[(k + x[3]) & 7]);
 }
 
-/* ---- private memory -------------------------------------------------------------------------- */
+/* ---- private memory ---- */
 
 KERNEL(array_by_lane)
 {
@@ -265,7 +265,7 @@ KERNEL(volatile_memory)
     out[0] = own[0], out[1] = own[1], out[2] = own[2];
 }
 
-/* ---- jumps ----------------------------------------------------------------------------------- */
+/* ---- jumps ---- */
 
 FN u32 choose(u32 which, u32 a, u32 b)
 {
@@ -419,7 +419,7 @@ KERNEL(nested_loops)
         y[k] = sum * (k + 1);
 }
 
-/* ---- calls ----------------------------------------------------------------------------------- */
+/* ---- calls ---- */
 
 FN NOINLINE u32 fibonacci(u32 n)
 {
@@ -547,7 +547,7 @@ KERNEL(dynamic_stack)
         y[k] = sum ^ own[k % n];
 }
 
-/* ---- loops that end where each lane ends ----------------------------------------------------- */
+/* ---- loops that end where each lane ends ---- */
 
 KERNEL(collatz)
 {

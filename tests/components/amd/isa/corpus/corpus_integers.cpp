@@ -1,7 +1,7 @@
 /* corpus_integers.cpp - arithmetic on integers of all widths, and tricks with their bits. */
 #include "corpus.h"
 
-/* ---- every width ----------------------------------------------------------------------------- */
+/* ---- every width ---- */
 
 #define EACH_TYPE(X)                                                                               \
     X(i8, u8, 8)                                                                                   \
@@ -58,7 +58,7 @@ EACH_TYPE(SHIFT)
 EACH_TYPE(SATURATE)
 EACH_TYPE(MULTIPLY)
 
-/* ---- wider than a register ------------------------------------------------------------------- */
+/* ---- wider than a register ---- */
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -105,7 +105,7 @@ KERNEL(overflow_multiply)
     put_wide(y + 6, (u64)e);
 }
 
-/* ---- bits ------------------------------------------------------------------------------------ */
+/* ---- bits ---- */
 
 KERNEL(counts)
 {
@@ -191,7 +191,7 @@ KERNEL(bit_matrix)
         y[2 + k] = out[k];
 }
 
-/* ---- bytes and halves of words --------------------------------------------------------------- */
+/* ---- bytes and halves of words ---- */
 
 typedef u8 u8x4 __attribute__((ext_vector_type(4)));
 typedef i8 i8x4 __attribute__((ext_vector_type(4)));
@@ -310,7 +310,7 @@ KERNEL(dots_clamped)
 #endif
 }
 
-/* ---- instructions by name -------------------------------------------------------------------- */
+/* ---- instructions by name ---- */
 
 KERNEL(builtins)
 {

@@ -38,7 +38,7 @@ static const char *why; /* the kernel under way cannot go on */
 static const char *only, *left_out[LEFT_OUT_MAX];
 static unsigned left_out_count;
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static void access_lane(const struct isa_memory *m, unsigned lane, uint8_t data[16],
                         const uint8_t *compare)
@@ -99,7 +99,7 @@ static void scalar_memory(const struct isa_context *ctx, struct isa_wave *wave,
         isa_scalar_load(wave, inst, data);
 }
 
-/* ---- a wavefront ----------------------------------------------------------------------------- */
+/* ---- a wavefront ---- */
 
 /* The instruction at the pc, or NULL. */
 static const struct isa_inst *fetch(const struct isa_wave *wave, uint64_t span)
@@ -140,7 +140,7 @@ static void run_wave(struct isa_context *ctx, struct isa_wave *wave, uint64_t sp
     }
 }
 
-/* ---- a kernel -------------------------------------------------------------------------------- */
+/* ---- a kernel ---- */
 
 static void run_kernel(const struct code_object *object, const struct code_object_kernel *kernel)
 {
