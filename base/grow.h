@@ -14,38 +14,38 @@
 #include "number.h"
 
 /* The memory, which was asked for already. */
-static inline void *grow_checked(void *block, const char *what)
+static inline void *grow_checked(void *block, const char *contents)
 {
     if (block)
         return block;
-    fprintf(stderr, "heddle: out of memory for %s\n", what);
+    fprintf(stderr, "heddle: out of memory for %s\n", contents);
     fflush(stdout);
     _Exit(1);
 }
 
-static inline void *grow_sized(void *block, size_t size, const char *what)
+static inline void *grow_sized(void *block, size_t size, const char *contents)
 {
     char text[96];
     if (block)
         return block;
-    snprintf(text, sizeof text, "%zu bytes of %s", size, what);
+    snprintf(text, sizeof text, "%zu bytes of %s", size, contents);
     return grow_checked(NULL, text);
 }
 
-/* realloc(); `what` follows the number of bytes: "the HIP library". */
-static inline void *grow_memory(void *old, size_t size, const char *what)
+/* realloc(); `contents` follows the number of bytes: "the HIP library". */
+static inline void *grow_memory(void *old, size_t size, const char *contents)
 {
-    return grow_sized(realloc(old, size > 0 ? size : 1), size, what);
+    return grow_sized(realloc(old, size > 0 ? size : 1), size, contents);
 }
 
-static inline void *grow_zeroed(size_t size, const char *what)
+static inline void *grow_zeroed(size_t size, const char *contents)
 {
-    return grow_sized(calloc(1, size > 0 ? size : 1), size, what);
+    return grow_sized(calloc(1, size > 0 ? size : 1), size, contents);
 }
 
-static inline char *grow_text(const char *text, const char *what)
+static inline char *grow_text(const char *text, const char *contents)
 {
-    return grow_checked(strdup(text), what);
+    return grow_checked(strdup(text), contents);
 }
 
 /* ---- lists ---- */
@@ -58,20 +58,20 @@ static inline size_t grow_capacity(size_t need, size_t capacity)
 }
 
 static inline void *grow_items(void *items, size_t need, size_t *capacity, size_t item_size,
-                               const char *what)
+                               const char *contents)
 {
     if (need <= *capacity)
         return items;
     *capacity = grow_capacity(need, *capacity);
     return grow_memory(items, *capacity <= SIZE_MAX / item_size ? *capacity * item_size : SIZE_MAX,
-                       what);
+                       contents);
 }
 
 static inline void *grow_zeroed_items(void *items, size_t need, size_t *capacity, size_t item_size,
-                                      const char *what)
+                                      const char *contents)
 {
     size_t before = *capacity;
-    items = grow_items(items, need, capacity, item_size, what);
+    items = grow_items(items, need, capacity, item_size, contents);
     if (*capacity > before)
         memset((char *)items + before * item_size, 0, (*capacity - before) * item_size);
     return items;
@@ -79,10 +79,11 @@ static inline void *grow_zeroed_items(void *items, size_t need, size_t *capacity
 
 /* Gives `list`, an array on the heap, room for `need` items. `capacity` is a size_t. An empty list
  * is NULL, with a capacity of 0. */
-#define grow_list(list, need, capacity, what)                                                      \
-    ((list) = grow_items((list), (need), &(capacity), sizeof *(list), (what)))
+#define grow_list(list, need, capacity, contents)                                                  \
+    ((list) = grow_items((list), (need), &(capacity), sizeof *(list), (contents)))
 /* Gives `list` an item at `index`. Items that are new are zero. */
-#define grow_slots(list, index, capacity, what)                                                    \
-    ((list) = grow_zeroed_items((list), (size_t)(index) + 1, &(capacity), sizeof *(list), (what)))
+#define grow_slots(list, index, capacity, contents)                                                \
+    ((list) =                                                                                      \
+         grow_zeroed_items((list), (size_t)(index) + 1, &(capacity), sizeof *(list), (contents)))
 
 #endif

@@ -31,8 +31,8 @@ static inline uint64_t hash_add(uint64_t sum, uint64_t number)
     return sum ^ sum >> 29;
 }
 
-/* `sum` with bytes after it, eight at a time; the last ones as if zeroes followed. It tells
- * damage and difference, not malice. */
+/* `sum` with bytes after it, eight at a time; the last ones as if zeroes followed. It finds
+ * damage and differences, not malice. */
 static inline uint64_t hash_bytes(uint64_t sum, const void *bytes, size_t size)
 {
     for (size_t at = 0; at < size; at += sizeof sum) {

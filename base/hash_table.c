@@ -53,7 +53,7 @@ static void *allocate(const struct hash_table *t, size_t size, const struct hash
 {
     if (t->region)
         return region_take_array(t->region, t->capacity, size);
-    return grow_zeroed(t->capacity * size, kind->what);
+    return grow_zeroed(t->capacity * size, kind->contents);
 }
 
 static void enlarge(struct hash_table *t, const struct hash_kind *kind)

@@ -14,7 +14,7 @@
 /* The kind of a table's entries; each function on it takes the same one. */
 struct hash_kind {
     size_t entry_bytes, key_bytes;
-    const char *what; /* for the message: "the check of races" */
+    const char *contents; /* for messages: "the check of races" */
 };
 
 /* Entries of type T, whose key is the members up to `last`. */

@@ -16,12 +16,12 @@ struct number_pool {
     uint32_t used; /* numbers from here on were never acquired */
 };
 
-/* `what`: the use of the memory, for a message. */
-static inline uint32_t number_pool_acquire(struct number_pool *p, const char *what)
+/* `contents`: the use of the memory, for a message. */
+static inline uint32_t number_pool_acquire(struct number_pool *p, const char *contents)
 {
     if (p->free_count)
         return p->free[--p->free_count];
-    grow_list(p->free, (size_t)p->used + 1, p->capacity, what);
+    grow_list(p->free, (size_t)p->used + 1, p->capacity, contents);
     return p->used++;
 }
 

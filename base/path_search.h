@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes where the first program of this name is, in the order of PATH: a file that may be
- * executed. As in a shell an empty folder there is the current one. */
-bool path_search(const char *name, char *path, size_t room);
+/* Writes the path of the first program of this name, a file that may be executed, in the order of
+ * PATH. As in a shell, an empty folder there is the current one. False: there is none. */
+bool path_search(const char *name, char *path, size_t size);
 
 #endif

@@ -25,9 +25,9 @@ struct region_block {
     alignas(ALIGNMENT) unsigned char bytes[];
 };
 
-void region_init(struct region *region, const char *what)
+void region_init(struct region *region, const char *contents)
 {
-    *region = (struct region){.what = what};
+    *region = (struct region){.contents = contents};
 }
 
 void region_release(struct region *region)
@@ -36,21 +36,21 @@ void region_release(struct region *region)
         next = block->next;
         free(block);
     }
-    region_init(region, region->what);
+    region_init(region, region->contents);
 }
 
 static struct region_block *new_block(const struct region *region, size_t bytes)
 {
-    return grow_zeroed(sizeof(struct region_block) + bytes, region->what);
+    return grow_zeroed(sizeof(struct region_block) + bytes, region->contents);
 }
 
 static void *take_own_block(struct region *region, size_t size)
 {
-    struct region_block *own = new_block(region, size);
+    struct region_block *block = new_block(region, size);
     struct region_block **after = region->blocks ? &region->blocks->next : &region->blocks;
-    own->next = *after;
-    *after = own;
-    return own->bytes;
+    block->next = *after;
+    *after = block;
+    return block->bytes;
 }
 
 /* The block that is filled next has room for `size`. */
@@ -68,8 +68,8 @@ static void open_block(struct region *region, size_t size)
 
 void *region_take(struct region *region, size_t size)
 {
-    if (size > SIZE_MAX / 2)
-        size = SIZE_MAX / 2; /* there is as little memory for that, and it can be counted */
+    size =
+        min(size, SIZE_MAX / 2); /* there is no memory for that either, and it can be rounded up */
     size = round_up(size, ALIGNMENT);
     region->total += size;
     if (region->capacity - region->used < size || !region->blocks) {
@@ -103,16 +103,16 @@ char *region_strdup(struct region *region, const char *text)
 /* Most texts are short, and are then made once. */
 char *region_vprintf(struct region *region, const char *format, va_list args)
 {
-    char usual[256];
-    va_list again;
-    va_copy(again, args);
-    int length = vsnprintf(usual, sizeof usual, format, again);
-    va_end(again);
+    char buffer[256];
+    va_list copy;
+    va_copy(copy, args);
+    int length = vsnprintf(buffer, sizeof buffer, format, copy);
+    va_end(copy);
     if (length < 0)
         abort(); /* a format that is wrong */
     char *text = region_take(region, (size_t)length + 1);
-    if (length < (int)sizeof usual)
-        memcpy(text, usual, (size_t)length + 1);
+    if (length < (int)sizeof buffer)
+        memcpy(text, buffer, (size_t)length + 1);
     else
         vsnprintf(text, (size_t)length + 1, format, args);
     return text;
@@ -127,17 +127,17 @@ char *region_printf(struct region *region, const char *format, ...)
     return text;
 }
 
-char *region_read(struct region *region, FILE *stream, size_t most, size_t *size)
+char *region_read(struct region *region, FILE *stream, size_t limit, size_t *size)
 {
     char *bytes = NULL;
-    size_t capacity = 0, got = READ_BYTES;
-    for (*size = 0; got == READ_BYTES && *size <= most; *size += got) {
-        grow_list(bytes, *size + READ_BYTES, capacity, region->what);
-        got = fread(bytes + *size, 1, READ_BYTES, stream);
+    size_t capacity = 0, count = READ_BYTES;
+    for (*size = 0; count == READ_BYTES && *size <= limit; *size += count) {
+        grow_list(bytes, *size + READ_BYTES, capacity, region->contents);
+        count = fread(bytes + *size, 1, READ_BYTES, stream);
     }
-    char *kept = region_strndup(region, bytes, *size);
+    char *text = region_strndup(region, bytes, *size);
     free(bytes);
-    return kept;
+    return text;
 }
 
 void *region_grow(struct region *region, void *items, uint32_t count, uint32_t *capacity,

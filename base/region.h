@@ -13,14 +13,14 @@
 struct region_block;
 
 struct region {
-    const char *what; /* is kept there, for the message: "a code object" */
+    const char *contents; /* for messages: "a code object" */
     struct region_block *blocks;
     size_t used, capacity; /* bytes of the block that is filled, the first of the list */
     size_t total;          /* bytes taken so far */
 };
 
-/* `what` is not copied. {.what = "a code object"} is an empty region, too. */
-void region_init(struct region *region, const char *what);
+/* `contents` is not copied. {.contents = "a code object"} is an empty region, too. */
+void region_init(struct region *region, const char *contents);
 /* Afterwards the region is empty, and may be used again. */
 void region_release(struct region *region);
 
@@ -34,9 +34,9 @@ char *region_printf(struct region *region, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *region_vprintf(struct region *region, const char *format, va_list args);
 
-/* The rest of a stream, and a NUL after it. Reading ends early when there are more than `most`
+/* The rest of a stream, and a NUL after it. Reading ends early when there are more than `limit`
  * bytes; ferror() tells whether it failed. */
-char *region_read(struct region *region, FILE *stream, size_t most, size_t *size);
+char *region_read(struct region *region, FILE *stream, size_t limit, size_t *size);
 
 /* `items` with room for one more than `count`: as they are as long as they have it. Capacity begins
  * with 4 items, and doubles. */

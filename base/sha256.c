@@ -73,7 +73,7 @@ void sha256_init(struct sha256 *s)
     memcpy(s->state, initial, sizeof initial);
 }
 
-/* Whole blocks are taken where they are. */
+/* Whole blocks are compressed where they are, without a copy. */
 void sha256_add(struct sha256 *s, const void *bytes, size_t size)
 {
     const uint8_t *from = bytes;
@@ -98,15 +98,15 @@ void sha256_add_string(struct sha256 *s, const char *text)
 bool sha256_add_file(struct sha256 *s, const char *path)
 {
     char buffer[65536];
-    size_t got;
+    size_t count;
     FILE *file = fopen(path, "rbe");
     if (!file)
         return false;
-    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
-        sha256_add(s, buffer, got);
-    bool whole = !ferror(file);
+    while ((count = fread(buffer, 1, sizeof buffer, file)) > 0)
+        sha256_add(s, buffer, count);
+    bool is_complete = !ferror(file);
     fclose(file);
-    return whole;
+    return is_complete;
 }
 
 void sha256_finish(struct sha256 *s, char hex[65])

@@ -240,7 +240,7 @@ static bool print_code_object(const struct command *c, FILE *out, const uint8_t 
         fprintf(out, "# %s, code object version %u, %zu kernels\n", name, object.version,
                 object.kernel_count);
         for (size_t i = 0; i < object.segment_count; i++)
-            if (object.segments[i].executable)
+            if (object.segments[i].is_executable)
                 print_code(out, target, &object, object.segments[i].address,
                            object.segments[i].bytes, object.segments[i].file_size);
     }

@@ -24,6 +24,6 @@ const char *command_temporary(const struct command *c)
         return NULL;
     }
     close(file);
-    unfinished_note(path);
+    unfinished_add(path);
     return path;
 }

@@ -22,9 +22,15 @@
 static struct words link_arguments(const struct site *site, const struct words *objects,
                                    const char *output)
 {
-    static const char *const head[] = {
-        "-shared",     "-fPIC",      "-Wl,-u,heddle_platform_open", "-Wl,-u,sampling_extension",
-        "-Wl,-z,defs", "-Wl,-z,now", "-Wl,--gc-sections",           "-o"};
+    static const char *const head[] = {"-shared",
+                                       "-fPIC",
+                                       "-Wl,-z,defs",
+                                       "-Wl,-z,now",
+                                       "-Wl,--gc-sections",
+                                       "-Wl,-u,heddle_platform_open",
+                                       "-Wl,-u,sampling_extension",
+                                       "-Wl,-u,checks_extension",
+                                       "-o"};
     const char *own_flags = getenv("HEDDLE_CFLAGS");
     const struct toolkit *toolkit = site->request->toolkit;
     struct region *region = site->region;

@@ -87,7 +87,7 @@ void layout_add_rings(struct builder *b)
                 message_slot_bytes(b->region, protocol->requests, protocol->request_count),
             .protocol = protocol_number(b, protocol),
             .pending = b->pending[b->request_ring[i]],
-            .reversed = connection->reversed,
+            .is_reversed = connection->reversed,
         };
         vector_push(b->region, &b->rings, request);
         if (b->reply_ring[i] == RING_NONE)
@@ -160,7 +160,7 @@ static void add_messages(struct builder *b, const struct model_message *messages
                                            message_payload_bytes(b->region, &messages[i]),
                                        .fields = layout_add_string(b, fields_text(b, &messages[i])),
                                        .length_at = message_length_offset(b->region, &messages[i]),
-                                       .variable = message_variable_bytes(&messages[i])};
+                                       .variable_bytes = message_variable_bytes(&messages[i])};
         vector_push(b->region, &b->messages, row);
     }
 }
@@ -189,7 +189,7 @@ void layout_add_spaces(struct builder *b)
                                      .size = space->each_bytes * space->target_count,
                                      .interleave = space->interleave_bytes ? space->interleave_bytes
                                                                            : space->each_bytes,
-                                     .hashed = space->hashed};
+                                     .is_hashed = space->hashed};
         vector_push(b->region, &b->spaces, row);
         struct platform_map map = {.space = i};
         if (space->mapped)

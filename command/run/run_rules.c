@@ -107,6 +107,10 @@ static bool keeps_mode(const struct options *o)
          .option = "--mode functional",
          .text = "executes a program; name one: heddle run PLATFORM --mode functional -- PROGRAM "
                  "ARGS..."},
+        {.broken = o->checks && !o->program && !o->play_api,
+         .option = "--check",
+         .text =
+             "looks at a program; name one: heddle run PLATFORM --check CHECKS -- PROGRAM ARGS..."},
         {.broken = functional && o->record_perfetto,
          .option = "--record perfetto",
          .text = "shows messages between components; there are none with '--mode functional'"},

@@ -23,7 +23,7 @@ struct wave {
     uint32_t missed;          /* the barrier, by the number of its instruction */
     uint32_t barrier, memory; /* the last ones; 0: none */
     uint64_t barriers;
-    bool ended;
+    bool has_ended;
 };
 
 static void *waves[CHECK_SLOTS]; /* struct wave */
@@ -58,7 +58,7 @@ static void meet(const struct check_wave *wave, const struct wave *w)
     const struct check_group *group = check_group_of(wave);
     for (uint32_t i = 0; i < group->waves; i++) {
         const struct wave *other = wave_at(group->wave[i]);
-        if (other == w || other->ended || other->barriers != w->barriers
+        if (other == w || other->has_ended || other->barriers != w->barriers
             || other->barrier == w->barrier)
             continue;
         report_barrier(FINDING_DIFFERENT_BARRIERS,
@@ -134,10 +134,10 @@ static void compare_barriers(const struct check_group *group)
 static void end_barriers(const struct check_wave *wave)
 {
     const struct check_group *group = check_group_of(wave);
-    wave_at(wave->slot)->ended = true;
+    wave_at(wave->slot)->has_ended = true;
     uint32_t ended = 0;
     for (uint32_t i = 0; i < group->waves; i++)
-        ended += wave_at(group->wave[i])->ended;
+        ended += wave_at(group->wave[i])->has_ended;
     if (ended == group->waves)
         compare_barriers(group);
 }

@@ -17,7 +17,7 @@ static void overrun(const struct check_wave *wave, const struct observed_instruc
     if (!check_found(FINDING_LDS_OVERRUN, &place, NULL, &f))
         return;
     f.place[0].bytes = bytes;
-    check_address(place.who, FINDING_LDS, address, &f);
+    check_address(place.identity, FINDING_LDS, address, &f);
     snprintf(f.detail, sizeof f.detail, "the work-group has %u bytes of LDS", has);
     finding_report(&f);
 }

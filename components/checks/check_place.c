@@ -8,20 +8,20 @@
 
 static uint64_t pc_of(const struct check_place *place)
 {
-    return place ? place->who->executor->pc(place->who, place->instruction) : 0;
+    return place ? place->identity->executor->pc(place->identity, place->instruction) : 0;
 }
 
 static void describe_place(const struct check_place *place, struct finding_place *text)
 {
-    const struct check_identity *who = place->who;
+    const struct check_identity *identity = place->identity;
     *text = (struct finding_place){.pc = pc_of(place),
-                                   .launch = who->launch,
-                                   .gpu = who->gpu,
+                                   .launch = identity->launch,
+                                   .gpu = identity->gpu,
                                    .wavefront = place->wavefront,
                                    .lane = place->lane};
-    memcpy(text->group, who->group, sizeof text->group);
-    snprintf(text->kernel, sizeof text->kernel, "%s", who->kernel ? who->kernel : "");
-    who->executor->describe(who, place->instruction, text);
+    memcpy(text->group, identity->group, sizeof text->group);
+    snprintf(text->kernel, sizeof text->kernel, "%s", identity->kernel ? identity->kernel : "");
+    identity->executor->describe(identity, place->instruction, text);
 }
 
 bool check_found(enum finding_kind kind, const struct check_place *first,
@@ -36,12 +36,12 @@ bool check_found(enum finding_kind kind, const struct check_place *first,
     return true;
 }
 
-void check_address(const struct check_identity *who, enum finding_space space, uint64_t address,
-                   struct finding *finding)
+void check_address(const struct check_identity *identity, enum finding_space space,
+                   uint64_t address, struct finding *finding)
 {
     finding->space = space;
     finding->address = address;
     if (space == FINDING_GLOBAL)
-        program_describe(who->program, program_name(who->program, who->pid, address),
+        program_describe(identity->program, program_name(identity->program, identity->pid, address),
                          finding->memory, sizeof finding->memory);
 }

@@ -11,12 +11,12 @@ struct check_identity;
 struct program_table;
 
 struct check_executor {
-    uint64_t (*pc)(const struct check_identity *who, uint32_t instruction);
+    uint64_t (*pc)(const struct check_identity *identity, uint32_t instruction);
     /* Fills in the text and the source; the rest is there. */
-    void (*describe)(const struct check_identity *who, uint32_t instruction,
+    void (*describe)(const struct check_identity *identity, uint32_t instruction,
                      struct finding_place *place);
     /* The name of the constant that lies at the address; NULL: none. The member may be NULL. */
-    const char *(*constant)(const struct check_identity *who, uint64_t address);
+    const char *(*constant)(const struct check_identity *identity, uint64_t address);
 };
 
 /* A work-group (a block of PTX), or a command of the driver; also when it is over. */
@@ -31,7 +31,7 @@ struct check_identity {
 
 /* An instruction of a wavefront (a warp). */
 struct check_place {
-    const struct check_identity *who;
+    const struct check_identity *identity;
     uint32_t wavefront, instruction;
     uint32_t lane; /* or FINDING_NO_LANE */
 };
@@ -40,7 +40,7 @@ struct check_place {
 bool check_found(enum finding_kind kind, const struct check_place *first,
                  const struct check_place *second, struct finding *finding);
 /* Fills in the space, the address and the memory of a finding. */
-void check_address(const struct check_identity *who, enum finding_space space, uint64_t address,
-                   struct finding *finding);
+void check_address(const struct check_identity *identity, enum finding_space space,
+                   uint64_t address, struct finding *finding);
 
 #endif

@@ -13,7 +13,6 @@
 #include "components/memory/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
-#include "runtime/engine/extension.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/rank.h"
 
@@ -71,20 +70,21 @@ static uint32_t group_begin(const struct observed_wavefront *first)
     uint32_t slot = number_pool_acquire(&group_slots, "checks");
     grow_slots(groups, slot, group_capacity, "checks");
     struct check_group *g = &groups[slot];
-    *g = (struct check_group){.who = {.executor = &check_wavefronts,
-                                      .program = first->program,
-                                      .kernel = program_kernel_name(first->program, first->kernel),
-                                      .launch = (uint64_t)first->dispatch + 1,
-                                      .gpu = first->gpu,
-                                      .pid = p->pid},
-                              .waves = p->wavefronts,
-                              .scratch_bytes = p->scratch_bytes_per_wavefront,
-                              .lds_bytes = p->lds_bytes};
+    *g = (struct check_group){
+        .identity = {.executor = &check_wavefronts,
+                     .program = first->program,
+                     .kernel = program_kernel_name(first->program, first->kernel),
+                     .launch = (uint64_t)first->dispatch + 1,
+                     .gpu = first->gpu,
+                     .pid = p->pid},
+        .waves = p->wavefronts,
+        .scratch_bytes = p->scratch_bytes_per_wavefront,
+        .lds_bytes = p->lds_bytes};
     if (p->scratch) {
         g->scratch = p->scratch + (uint64_t)p->scratch_wavefront * g->scratch_bytes;
         g->scratch_end = g->scratch + (uint64_t)p->wavefronts * g->scratch_bytes;
     }
-    memcpy(g->who.group, first->group, sizeof g->who.group);
+    memcpy(g->identity.group, first->group, sizeof g->identity.group);
     return slot;
 }
 
@@ -161,6 +161,19 @@ const struct check_group *check_group_of(const struct check_wave *wave)
 static const struct execution_observer observer = {
     .begin = begin_wave, .step = step_wave, .end = end_wave};
 
+void checks_open(uint32_t instances, bool has_debugger)
+{
+    for (unsigned i = 0; i < CHECK_COUNT; i++)
+        if (finding_is_wanted(checks[i].check))
+            active_checks[active_count++] = checks[i].row;
+    if (has_debugger)
+        active_checks[active_count++] = &check_debugger;
+    units = NULL;
+    unit_capacity = 0;
+    grow_slots(units, instances, unit_capacity, "checks");
+    execution_observer = &observer;
+}
+
 static bool start_checks(void)
 {
     const char *text = option_text("check");
@@ -179,22 +192,6 @@ static bool start_checks(void)
     return finding_open(text);
 }
 
-void checks_open(uint32_t instances, const struct page_table *pages)
-{
-    bool has_debugger = debugger_open(pages);
-    if (!finding_any_is_wanted() && !has_debugger)
-        return;
-    for (unsigned i = 0; i < CHECK_COUNT; i++)
-        if (finding_is_wanted(checks[i].check))
-            active_checks[active_count++] = checks[i].row;
-    if (has_debugger)
-        active_checks[active_count++] = &check_debugger;
-    units = NULL;
-    unit_capacity = 0;
-    grow_slots(units, instances, unit_capacity, "checks");
-    execution_observer = &observer;
-}
-
 static void write_stats(struct json *out)
 {
     if (finding_any_is_wanted())
@@ -209,10 +206,11 @@ static enum extension_end finish_checks(void)
     return finding_count() ? EXTENSION_FOUND : EXTENSION_DONE;
 }
 
-static const struct extension extension = {
+const struct extension checks_extension = {
     .start = start_checks, .write_stats = write_stats, .finish = finish_checks};
 
 __attribute__((constructor)) static void register_extension(void)
 {
-    extension_register(&extension);
+    program_observer = &check_program;
+    extension_register(&checks_extension);
 }

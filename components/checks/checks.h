@@ -8,6 +8,8 @@
 
 #include "components/protocols/work/work_placement.h"
 #include "components/statistics/execution_observer.h"
+#include "components/statistics/program_observer.h"
+#include "runtime/engine/extension.h"
 
 #include "check_place.h"
 
@@ -25,7 +27,7 @@ struct check_wave {
 
 /* The work-group of a wavefront. Its wavefronts begin one after another. */
 struct check_group {
-    struct check_identity who;
+    struct check_identity identity;
     uint32_t waves, ended;
     uint64_t scratch, scratch_end; /* its private memory; both 0: none */
     uint32_t scratch_bytes;        /* scratch memory of a wavefront */
@@ -50,10 +52,13 @@ struct check {
 /* Memory of a check for each slot; it is not cleared. */
 void *check_slot_memory(void **memory, uint32_t slot, size_t bytes);
 
-struct page_table;
-
 /* Before anything is executed, on a platform of so many instances. */
-void checks_open(uint32_t instances, const struct page_table *pages);
+void checks_open(uint32_t instances, bool has_debugger);
+
+/* What the driver reports (program_checks.c). */
+extern const struct program_observer check_program;
+/* Registered by a constructor of its own; named here for the linker's -u only. */
+extern const struct extension checks_extension __attribute__((visibility("hidden")));
 
 /* Instructions of wavefronts as reports name them (wave_instructions.c): by number, from 1. */
 extern const struct check_executor check_wavefronts;

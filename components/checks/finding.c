@@ -48,7 +48,7 @@ struct rule {
 struct report {
     struct finding finding;
     uint64_t count;
-    bool suppressed;
+    bool is_suppressed;
 };
 
 struct known {
@@ -208,8 +208,8 @@ void finding_report(const struct finding *f)
         return;
     grow_slots(reports, report_count, report_capacity, "checks");
     struct report *r = &reports[report_count++];
-    *r = (struct report){.finding = *f, .count = 1, .suppressed = is_suppressed(f)};
-    suppressed_count += r->suppressed;
+    *r = (struct report){.finding = *f, .count = 1, .is_suppressed = is_suppressed(f)};
+    suppressed_count += r->is_suppressed;
     if (f->places == 0 || !f->place[0].pc)
         return;
     struct known *added = hash_table_add(&reports_by_key, &known_kind, &key);
@@ -258,7 +258,7 @@ static void print_report(FILE *out, const struct report *r)
 void finding_print_last(FILE *out)
 {
     uint64_t i = report_count;
-    while (i && reports[i - 1].suppressed)
+    while (i && reports[i - 1].is_suppressed)
         i--;
     if (i)
         print_report(out, &reports[i - 1]);
@@ -268,7 +268,7 @@ void finding_print(void)
 {
     uint64_t printed = 0;
     for (uint64_t i = 0; i < report_count; i++)
-        if (!reports[i].suppressed && printed++ < KEPT)
+        if (!reports[i].is_suppressed && printed++ < KEPT)
             print_report(stderr, &reports[i]);
     if (printed > KEPT)
         fprintf(stderr, "heddle: %" PRIu64 " more findings stand in the statistics\n",
@@ -318,7 +318,7 @@ void finding_write(struct json *out)
         json_open(out, NULL, '{');
         json_text(out, "kind", facts[r->finding.kind].name);
         json_uint(out, "count", r->count);
-        json_bool(out, "suppressed", r->suppressed);
+        json_bool(out, "suppressed", r->is_suppressed);
         if (r->finding.space != FINDING_NOWHERE) {
             json_text(out, "space", space_names[r->finding.space]);
             json_uint(out, "address", r->finding.address);

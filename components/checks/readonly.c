@@ -10,10 +10,11 @@
 
 static void check_store(const struct check_place *place, uint64_t address, uint32_t bytes)
 {
-    const struct check_identity *who = place->who;
-    uint64_t name = program_name(who->program, who->pid, address);
-    const struct program_allocation *a = program_find(who->program, name);
-    const char *constant = who->executor->constant ? who->executor->constant(who, address) : NULL;
+    const struct check_identity *identity = place->identity;
+    uint64_t name = program_name(identity->program, identity->pid, address);
+    const struct program_allocation *a = program_find(identity->program, name);
+    const char *constant =
+        identity->executor->constant ? identity->executor->constant(identity, address) : NULL;
     const char *target = constant ? constant : check_is_constant(name);
     struct finding f;
     if (!constant && a && a->use == PROGRAM_ARGUMENTS)
@@ -21,7 +22,7 @@ static void check_store(const struct check_place *place, uint64_t address, uint3
     if (!target || !check_found(FINDING_READONLY_STORE, place, NULL, &f))
         return;
     f.place[0].bytes = bytes;
-    check_address(who, FINDING_GLOBAL, address, &f);
+    check_address(identity, FINDING_GLOBAL, address, &f);
     snprintf(f.detail, sizeof f.detail, "what lies there: %s%s", target,
              constant ? ", a variable in constant memory" : "");
     finding_report(&f);

@@ -76,17 +76,17 @@ bool check_instruction_spins(uint32_t number)
     return instructions[number].spins;
 }
 
-static uint64_t pc_of(const struct check_identity *who, uint32_t number)
+static uint64_t pc_of(const struct check_identity *identity, uint32_t number)
 {
-    (void)who;
+    (void)identity;
     return page_table_address(instructions[number].name);
 }
 
-static void describe_instruction(const struct check_identity *who, uint32_t number,
+static void describe_instruction(const struct check_identity *identity, uint32_t number,
                                  struct finding_place *place)
 {
     const struct instruction *i = &instructions[number];
-    (void)who;
+    (void)identity;
     if (isa_format(&i->inst, UINT64_MAX, place->text, sizeof place->text) >= sizeof place->text)
         place->text[sizeof place->text - 1] = '\0';
     check_source(i->name, place->source, sizeof place->source);
@@ -97,7 +97,7 @@ const struct check_executor check_wavefronts = {.pc = pc_of, .describe = describ
 struct check_place check_wave_place(const struct check_wave *wave, uint32_t instruction,
                                     uint32_t lane)
 {
-    return (struct check_place){&check_group_of(wave)->who, wave->observed.number, instruction,
+    return (struct check_place){&check_group_of(wave)->identity, wave->observed.number, instruction,
                                 lane};
 }
 

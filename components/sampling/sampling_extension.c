@@ -59,7 +59,7 @@ static bool start_sampling(void)
  */
 static enum extension_end finish_sampling(void)
 {
-    bool partly = engine_cut_by() || restored;
+    bool partly = engine_cut_reason() || restored;
     return partly || census_close(&sampling) ? EXTENSION_DONE : EXTENSION_MISSED;
 }
 

@@ -45,7 +45,7 @@ static void send_record(uint32_t kernel, uint64_t end_ps)
     send_text(k->name);
     send_text(k->symbol);
     send_text(k->how);
-    stats_spool_read(k->details, rank_room(0, m.details));
+    stats_spool_read(k->details, rank_reserve(0, m.details));
 }
 
 static void encode_kernels(uint32_t to, uint64_t end_ps)

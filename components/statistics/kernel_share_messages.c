@@ -102,5 +102,7 @@ static void merge_shares(struct rank_reader *from)
     }
 }
 
-const struct rank_channel kernel_shares_channel = {
-    .times = RANK_CHANNEL_BARRIER, .to_all = true, .encode = encode_shares, .merge = merge_shares};
+const struct rank_channel kernel_shares_channel = {.times = RANK_CHANNEL_BARRIER,
+                                                   .is_for_all = true,
+                                                   .encode = encode_shares,
+                                                   .merge = merge_shares};

@@ -30,12 +30,12 @@ static bool kernels_load(const void *bytes, uint64_t size)
 {
     const struct saved_kernels *s = bytes;
     (void)size;
-    if (stats_wanted() && s->unkept) {
+    if (stats_are_wanted() && s->unkept) {
         fprintf(stderr, "heddle: the state was written without --stats, so nothing is known of the "
                         "kernels before it; write it again with --stats\n");
         return false;
     }
-    if (profile_wanted() && s->running) {
+    if (profile_is_wanted() && s->running) {
         fprintf(stderr, "heddle: instructions are counted for whole kernels, and one was running "
                         "when the state was written; write it where a kernel begins "
                         "(--checkpoint-at kernel:NAME)\n");

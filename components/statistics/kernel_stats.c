@@ -107,7 +107,7 @@ uint32_t kernel_begin(const struct component *c, const char *name, const char *s
 {
     progress_begin_kernel();
     __atomic_fetch_add(&kernel_records.running_count, 1, __ATOMIC_RELAXED);
-    if (!stats_wanted()) {
+    if (!stats_are_wanted()) {
         kernel_records.has_unrecorded = true;
         return KERNELS_MAX;
     }

@@ -52,7 +52,7 @@ struct memory_traffic memory_traffic_now(void)
 {
     struct memory_traffic sum = {0};
     uint32_t count;
-    if (!stats_wanted())
+    if (!stats_are_wanted())
         return sum;
     if (!is_found)
         find_counters();

@@ -28,9 +28,8 @@
 #define ARENA_LEAST ((size_t)1 << 30)
 #define DERIVED_MAX ((size_t)1 << 30)
 
-/* Where Linux on x86-64 places nothing by itself, after the guard. A wish: nothing depends on it.
- */
-#define WISH ((void *)(UINT64_C(0x180000000000) - GUARD_BYTES))
+/* Where Linux on x86-64 places nothing by itself, after the guard. Nothing depends on it. */
+#define PREFERRED_ADDRESS ((void *)(UINT64_C(0x180000000000) - GUARD_BYTES))
 
 /* Large enough for a device of 300 compute units. With 256 MiB, 64 devices held all of that on huge
  * pages, and used a fifth. */
@@ -56,35 +55,35 @@ struct slice {
 #define SLICE_UNIT HUGE_BYTES
 
 static struct slice slices[SLICES_MAX];
-static struct slice *chosen = slices;
+static struct slice *selected_slice = slices;
 static struct slice *own_slice; /* NULL: not divided */
 static size_t reserved;
-static int
-    key; /* the arena's pages have it for good; 0: none yet, which is the key of other memory */
-static bool keyed;
+/* The arena's pages have it for good; 0, which is the key of other memory: none yet. */
+static int key;
+static bool is_protected;
 static char *derived;
 static size_t derived_used;
-static bool small_pages;
+static bool uses_small_pages;
 
 /* An access that runs over the end of a neighbour's memory gets into the guards. */
-static size_t guarded(size_t bytes)
+static size_t guarded_bytes(size_t bytes)
 {
     return round_up(bytes, ARENA_PAGE) + 2 * GUARD_BYTES;
 }
 
-/* At `wish`, guards included, where that is free; NULL: anywhere. */
-static char *try_reserve(void *wish, size_t bytes)
+/* At `address`, guards included, where that is free; NULL: anywhere. */
+static char *try_reserve(void *address, size_t bytes)
 {
-    char *base = mmap(wish, guarded(bytes), PROT_READ | PROT_WRITE,
+    char *base = mmap(address, guarded_bytes(bytes), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return NULL;
     mprotect(base, GUARD_BYTES, PROT_NONE);
-    mprotect(base + guarded(bytes) - GUARD_BYTES, GUARD_BYTES, PROT_NONE);
+    mprotect(base + guarded_bytes(bytes) - GUARD_BYTES, GUARD_BYTES, PROT_NONE);
     return base + GUARD_BYTES;
 }
 
-static __attribute__((noreturn)) void die_without_room(size_t bytes)
+static _Noreturn void die_without_space(size_t bytes)
 {
     die("cannot reserve %zu MiB of address space; raise the limit (ulimit -v)", bytes >> 20);
 }
@@ -93,47 +92,47 @@ void *arena_reserve(size_t bytes)
 {
     char *base = try_reserve(NULL, bytes);
     if (!base)
-        die_without_room(bytes);
+        die_without_space(bytes);
     return base;
 }
 
 void arena_release(void *base, size_t bytes)
 {
     if (base)
-        munmap((char *)base - GUARD_BYTES, guarded(bytes));
+        munmap((char *)base - GUARD_BYTES, guarded_bytes(bytes));
 }
 
-/* Under an address-space limit, or under valgrind, what there is. */
+/* Reserves as much as a limit of address space, or valgrind, leaves. */
 static char *reserve_most(void)
 {
     for (reserved = ARENA_MAX; reserved >= ARENA_LEAST; reserved /= 2) {
-        char *base = try_reserve(WISH, reserved);
+        char *base = try_reserve(PREFERRED_ADDRESS, reserved);
         if (base)
             return base;
     }
-    die_without_room(ARENA_LEAST);
+    die_without_space(ARENA_LEAST);
 }
 
 /* The guards count: what gets there has gone past its own memory. */
-static bool overlaps_region(const void *start, size_t bytes, const char *base, size_t size)
+static bool overlaps(const void *start, size_t bytes, const char *base, size_t size)
 {
-    uintptr_t first = (uintptr_t)start, other = (uintptr_t)base - GUARD_BYTES;
-    return base && first < other + guarded(size) && first + bytes > other;
+    uintptr_t first = (uintptr_t)start, guard = (uintptr_t)base - GUARD_BYTES;
+    return base && first < guard + guarded_bytes(size) && first + bytes > guard;
 }
 
 bool arena_touches(const void *start, size_t bytes)
 {
-    return overlaps_region(start, bytes, engine_base.arena, reserved)
-           || overlaps_region(start, bytes, derived, DERIVED_MAX);
+    return overlaps(start, bytes, engine_base.arena, reserved)
+           || overlaps(start, bytes, derived, DERIVED_MAX);
 }
 
-/* True if this thread may touch pages with the key. */
-static void permit(bool allowed)
+/* Lets this thread touch pages with the key, or not. */
+static void permit(bool may_touch)
 {
-    pkey_set(key, allowed ? 0 : PKEY_DISABLE_ACCESS);
+    pkey_set(key, may_touch ? 0 : PKEY_DISABLE_ACCESS);
 }
 
-static bool give_key(void)
+static bool protect_arena(void)
 {
     if (key == 0)
         key = pkey_alloc(0, 0);
@@ -145,13 +144,13 @@ static bool give_key(void)
 
 void arena_hide(void)
 {
-    if (keyed)
+    if (is_protected)
         permit(false);
 }
 
 void arena_show(void)
 {
-    if (keyed)
+    if (is_protected)
         permit(true);
 }
 
@@ -161,54 +160,53 @@ void arena_close(void)
     arena_release(engine_base.arena, reserved);
     engine_base.arena = NULL;
     reserved = 0;
-    keyed = false;
+    is_protected = false;
 }
 
 void arena_use_small_pages(bool small)
 {
-    small_pages = small;
+    uses_small_pages = small;
 }
 
 void arena_open(void)
 {
     arena_close();
     engine_base.arena = reserve_most();
-    keyed = give_key();
+    is_protected = protect_arena();
     own_slice = NULL;
-    chosen = slices;
-    chosen->start[1] = FRONT_BYTES;
-    chosen->front = (struct extent){ARENA_ALIGNMENT, FRONT_BYTES};
-    chosen->rear = (struct extent){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
-    if (!small_pages)
+    selected_slice = slices;
+    selected_slice->start[1] = FRONT_BYTES;
+    selected_slice->front = (struct extent){ARENA_ALIGNMENT, FRONT_BYTES};
+    selected_slice->rear = (struct extent){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
+    if (!uses_small_pages)
         madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* huge pages are only faster */
     arena_release(derived, DERIVED_MAX);
     derived = arena_reserve(DERIVED_MAX);
     derived_used = 0;
 }
 
-void arena_divide(uint32_t owners, uint32_t own)
+void arena_divide(uint32_t owners, uint32_t own_rank)
 {
-    size_t share = (reserved - FRONT_BYTES) / (owners + 1) / SLICE_UNIT * SLICE_UNIT;
-    size_t most = share / 4 / SLICE_UNIT * SLICE_UNIT;
-    size_t ahead = min(most, FRONT_BYTES);
+    size_t share = round_down((reserved - FRONT_BYTES) / (owners + 1), SLICE_UNIT);
+    size_t front_bytes = min(round_down(share / 4, SLICE_UNIT), FRONT_BYTES);
     if (owners >= SLICES_MAX)
         bug("an arena of %u slices", owners);
-    own_slice = &slices[own + 1];
+    own_slice = &slices[own_rank + 1];
     slices[0].rear.end = FRONT_BYTES + share - ARENA_ALIGNMENT;
     for (uint32_t i = 0; i < owners; i++) {
         size_t start = FRONT_BYTES + (i + 1) * share;
-        slices[i + 1] = (struct slice){{start, start + ahead},
-                                       {start + ahead, start + share - ARENA_ALIGNMENT},
-                                       {start, start + ahead}};
+        slices[i + 1] = (struct slice){{start, start + front_bytes},
+                                       {start + front_bytes, start + share - ARENA_ALIGNMENT},
+                                       {start, start + front_bytes}};
     }
-    if (!small_pages)
-        madvise(engine_base.arena + own_slice->start[0], ahead, MADV_HUGEPAGE);
+    if (!uses_small_pages)
+        madvise(engine_base.arena + own_slice->start[0], front_bytes, MADV_HUGEPAGE);
 }
 
 void arena_select(uint32_t owner)
 {
     if (own_slice)
-        chosen = owner == ARENA_COMMON ? slices : &slices[owner + 1];
+        selected_slice = owner == ARENA_COMMON ? slices : &slices[owner + 1];
 }
 
 void arena_slice(uint32_t owner, struct arena_run runs[2])
@@ -228,18 +226,13 @@ static size_t hand_out(struct extent *r, size_t bytes)
     return offset;
 }
 
-static bool fits_arena(size_t bytes)
+static uint32_t allocate(size_t bytes, bool prefers_front)
 {
-    return bytes <= chosen->front.end - chosen->front.used;
-}
-
-static uint32_t allocate(size_t bytes, bool in_front)
-{
+    struct extent *front = &selected_slice->front, *rear = &selected_slice->rear;
+    bool fits = bytes <= front->end - front->used;
     if (!engine_base.arena)
         bug("arena_allocate() before platform_build()");
-    return (
-        uint32_t)(hand_out(in_front && fits_arena(bytes) ? &chosen->front : &chosen->rear, bytes)
-                  / ARENA_UNIT);
+    return (uint32_t)(hand_out(prefers_front && fits ? front : rear, bytes) / ARENA_UNIT);
 }
 
 uint32_t arena_allocate(size_t bytes)
@@ -259,11 +252,11 @@ uint32_t arena_allocate_rear(size_t bytes)
 
 void *arena_derive(size_t bytes)
 {
-    char *here = derived + derived_used;
+    char *memory = derived + derived_used;
     if (bytes > DERIVED_MAX - derived_used - ARENA_ALIGNMENT)
         die("the platform's tables exceed %zu MiB; describe fewer components", DERIVED_MAX >> 20);
     derived_used = round_up(derived_used + bytes, ARENA_ALIGNMENT);
-    return here;
+    return memory;
 }
 
 void arena_expect(void *start, size_t bytes)
@@ -291,7 +284,7 @@ size_t arena_skip(size_t offset)
     return offset >= slices[0].front.used && offset < FRONT_BYTES ? FRONT_BYTES : offset;
 }
 
-static bool is_end(const struct extent *r, uint64_t end)
+static bool can_end_at(const struct extent *r, uint64_t end)
 {
     return end <= r->end && end % ARENA_ALIGNMENT == 0;
 }
@@ -301,11 +294,11 @@ static void extend(struct extent *r, uint64_t end)
     r->used = max(end, r->used);
 }
 
-bool arena_extend(struct arena_ends to)
+bool arena_extend(struct arena_ends ends)
 {
-    if (!is_end(&slices[0].front, to.front) || !is_end(&slices[0].rear, to.rear))
+    if (!can_end_at(&slices[0].front, ends.front) || !can_end_at(&slices[0].rear, ends.rear))
         return false;
-    extend(&slices[0].front, to.front);
-    extend(&slices[0].rear, to.rear);
+    extend(&slices[0].front, ends.front);
+    extend(&slices[0].rear, ends.rear);
     return true;
 }

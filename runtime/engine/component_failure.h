@@ -29,12 +29,12 @@ struct engine_fault {
     bool by_access; /* to the address */
     char text[512];
 };
-void engine_note_fault(const struct component *c, uint32_t owner, uint32_t tag,
-                       const uint64_t *address, const char *text);
+void engine_record_fault(const struct component *c, uint32_t owner, uint32_t tag,
+                         const uint64_t *address, const char *text);
 /* Between windows: takes the fault of an owner, if there is one; each is given once. */
-bool engine_take_fault(uint32_t owner, struct engine_fault *fault);
+bool engine_pop_fault(uint32_t owner, struct engine_fault *fault);
 /* The owner has ended; its number may be used again. */
-void engine_forget_fault(uint32_t owner);
+void engine_clear_fault(uint32_t owner);
 const char *engine_failure(void); /* NULL: none */
 /* False: it was not by an access. */
 bool engine_failure_address(uint64_t *address, uint32_t *leaf);

@@ -14,13 +14,14 @@ struct component;
  * instances; one is kept for each component. */
 void engine_at_window_end(struct component *c, void (*work)(struct component *c));
 
-/* When `c` is initialised: may it put off work that shows only in the statistics? Then `flush` is
- * called before they are read, between two windows and while no component is being ticked: it does
- * what the edges of its clock before `cycle` would have done. It may be asked for the same or fewer
- * edges again, and must change nothing then. false: everything has to be done in its own tick (with
- * several ranks, which tell each other whose statistics change in a window, and in runs that write
- * or read a state). Once for each component. A component that has put off work wakes when the last
- * of it would have been done, so that the run goes on as long. */
+/* True if `c` may defer work that shows only in the statistics. `flush` is called before they are
+ * read, between two windows and while no component is being ticked, and does what the edges of the
+ * component's clock before `cycle` would have done. It may be called for the same or fewer edges
+ * again, and must change nothing then. False: everything has to be done in its own tick, since the
+ * run writes or reads a state, or has several ranks, which log whose statistics change in a window.
+ *
+ * Called once for each component, when it is initialised. A component that has deferred work wakes
+ * when the last of it would have been done, so that the run goes on as long. */
 bool engine_may_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle));
 
 /* Between windows: has all deferred work done, up to the edges before `time_ps`. */

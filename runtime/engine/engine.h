@@ -44,8 +44,8 @@ struct component {
     uint32_t leaf;   /* index in platform_table.instances */
     uint32_t params; /* first word in engine_base.params */
     uint32_t domain;
-    /* Arena offset of words of bits: bit i = incoming ring i may hold a message. */
-    uint32_t pending;
+    /* Arena offset of words of bits. Bit i: incoming ring i may hold a message. */
+    uint32_t pending_at;
     uint32_t pending_words;
     /* First entry in engine_base.incoming: numbers of rings, in the order of the bits. */
     uint32_t incoming;
@@ -122,9 +122,9 @@ uint32_t arena_allocate(size_t bytes);
 #define arena_at(type, offset) ((type *)(void *)(engine_base.arena + (size_t)(offset)*ARENA_UNIT))
 
 /* Offset of what lies in the arena, at a multiple of ARENA_UNIT. */
-static inline uint32_t arena_place(const void *what)
+static inline uint32_t arena_place(const void *object)
 {
-    return (uint32_t)((size_t)((const char *)what - engine_base.arena) / ARENA_UNIT);
+    return (uint32_t)((size_t)((const char *)object - engine_base.arena) / ARENA_UNIT);
 }
 
 static inline uint64_t component_now(const struct component *c)
@@ -214,16 +214,17 @@ static inline uint64_t component_tick_now(const struct component *c)
     return c->limit >> 16;
 }
 
-/* Called by the walk of a unit: tells the cycle and forgets the wishes of the last tick ... */
+/* Called by the walk of a unit before a tick: sets the cycle, and forgets the wishes of the last
+ * tick. */
 static inline void engine_before_tick(struct component *c, uint64_t limit)
 {
     c->limit = limit;
     c->reasons &= ~COMPONENT_WISHES;
 }
 
-/* ... and, when a tick made no progress, leaves the bitmap: bit `bit` of `*active`. The bit is
- * cleared at once, since components that are ticked later in this edge must see that this one
- * sleeps. */
+/* Called by the walk of a unit after a tick without progress: takes the component out of the
+ * bitmap, bit `bit` of `*active`. The bit is cleared at once, since components that are ticked
+ * later in this edge must see that this one sleeps. */
 static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t bit)
 {
     *active ^= bit;

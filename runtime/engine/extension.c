@@ -49,13 +49,12 @@ void extensions_settle(uint64_t end_ps)
             extensions[i]->settle(end_ps);
 }
 
-uint64_t extensions_ask(uint64_t from_ps)
+uint64_t extensions_find_unsettled(uint64_t from_ps)
 {
     uint64_t first_ps = ENGINE_NEVER;
-    for (unsigned i = 0; i < extension_count; i++) {
-        uint64_t own_ps = extensions[i]->asks ? extensions[i]->asks(from_ps) : ENGINE_NEVER;
-        first_ps = min(own_ps, first_ps);
-    }
+    for (unsigned i = 0; i < extension_count; i++)
+        if (extensions[i]->find_unsettled)
+            first_ps = min(extensions[i]->find_unsettled(from_ps), first_ps);
     return first_ps;
 }
 

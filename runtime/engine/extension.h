@@ -30,7 +30,7 @@ struct run_counts {
 };
 
 struct extension {
-    /* Before the platform is built; the library reads its options (options.h). false: they are
+    /* Before the platform is built: the library reads its options (options.h). False: they are
      * wrong, as said on standard error. */
     bool (*start)(void);
     /* The instances exist, but none is initialised: tables of an earlier platform are forgotten. */
@@ -40,15 +40,15 @@ struct extension {
     /* At the end of each window: what happened before `end_ps` is to be settled, and statistics
      * (stats_span.h) are those of that time. */
     void (*settle)(uint64_t end_ps);
-    /* With several ranks, between windows: when the first of what is to be settled happened, at
-     * `from_ps` or later (ENGINE_NEVER: there is nothing). Then the channels of that time carry
-     * what other ranks have of before `end_ps` to rank 0 (rank_channel.h), which settles. */
-    uint64_t (*asks)(uint64_t from_ps);
+    /* With several ranks, between windows: returns when the first event that is to be settled
+     * happened, at `from_ps` or later (ENGINE_NEVER: there is none). Then channels carry what other
+     * ranks have of the time before `end_ps` to rank 0 (rank_channel.h), which settles. */
+    uint64_t (*find_unsettled)(uint64_t from_ps);
     /* Sections of the statistics, between `clocks` and `components`. */
     void (*write_stats)(struct json *out);
-    /* How far the run has come: the first extension that knows tells it. */
+    /* Sets how far the run has come. The first extension that knows is asked. */
     void (*progress)(struct run_counts *counts);
-    /* At the end of a run, the statistics not written yet: what has not ended is cut off here. */
+    /* At the end of a run, before statistics are written: what has not ended is cut off here. */
     void (*cut)(void);
     /* At the end of a run. Prints what is wrong. */
     enum extension_end (*finish)(void);
@@ -56,13 +56,13 @@ struct extension {
 
 void extension_register(const struct extension *extension);
 
-/* Each calls that member of all extensions, in order of their registration. start() stops at the
- * first one that fails; finish() gives the worst end. */
+/* Each calls its member of all extensions, in the order of their registration. start() stops at the
+ * first one that fails. finish() returns the worst end, find_unsettled() the earliest time. */
 bool extensions_start(void);
 void extensions_build(const struct platform_table *table);
 void extensions_open_stats(void);
 void extensions_settle(uint64_t end_ps);
-uint64_t extensions_ask(uint64_t from_ps);
+uint64_t extensions_find_unsettled(uint64_t from_ps);
 void extensions_write_stats(struct json *out);
 void extensions_progress(struct run_counts *counts);
 void extensions_cut(void);

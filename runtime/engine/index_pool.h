@@ -15,10 +15,11 @@
 #include "engine.h"
 
 struct index_pool {
-    uint32_t stack; /* arena offset of the end of the numbers given back: the first is last, so
-                       that it is beside the lowest entry of a table that is allocated next */
-    uint32_t given; /* how many lie there */
-    uint32_t fresh; /* lowest number never taken */
+    /* Arena offset of the end of the stack of numbers that were given back. The first of them is
+     * last, so that it is beside the lowest entry of a table that is allocated next. */
+    uint32_t stack_at;
+    uint32_t stack_count;
+    uint32_t next_unused; /* the lowest number never taken */
     uint32_t capacity;
 };
 
@@ -26,31 +27,32 @@ struct index_pool {
 static inline void index_pool_init(struct index_pool *p, uint32_t capacity)
 {
     size_t bytes = round_up((size_t)capacity * sizeof(uint32_t), 64);
-    p->stack = arena_allocate(bytes) + (uint32_t)(bytes / ARENA_UNIT);
-    p->given = 0;
-    p->fresh = 0;
+    p->stack_at = arena_allocate(bytes) + (uint32_t)(bytes / ARENA_UNIT);
+    p->stack_count = 0;
+    p->next_unused = 0;
     p->capacity = capacity;
 }
 
 static inline bool index_pool_has(const struct index_pool *p)
 {
-    return p->given || p->fresh < p->capacity;
+    return p->stack_count || p->next_unused < p->capacity;
 }
 
 static inline uint32_t index_pool_used(const struct index_pool *p)
 {
-    return p->fresh - p->given;
+    return p->next_unused - p->stack_count;
 }
 
 /* index_pool_has() must hold. */
 static inline uint32_t index_pool_take(struct index_pool *p)
 {
-    return p->given ? arena_at(uint32_t, p->stack)[-(ptrdiff_t)p->given--] : p->fresh++;
+    return p->stack_count ? arena_at(uint32_t, p->stack_at)[-(ptrdiff_t)p->stack_count--]
+                          : p->next_unused++;
 }
 
 static inline void index_pool_give(struct index_pool *p, uint32_t number)
 {
-    arena_at(uint32_t, p->stack)[-(ptrdiff_t)++p->given] = number;
+    arena_at(uint32_t, p->stack_at)[-(ptrdiff_t)++p->stack_count] = number;
 }
 
 #endif

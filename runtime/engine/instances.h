@@ -16,7 +16,7 @@ struct engine_group {
     uint32_t first_id;
     uint32_t count;
     uint32_t domain;
-    uint32_t shared; /* arena offset: platform_shared(), 0 none yet */
+    uint32_t shared_at; /* arena offset of platform_shared(); 0: none yet */
 };
 
 /* Ends of bitmaps and queues; `groups` is in the arena, ordered by domain.

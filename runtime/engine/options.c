@@ -14,7 +14,7 @@ struct pair {
     const char *key, *value;
     char *path; /* as option_file() and option_folder() return it, or NULL */
     char sign;
-    bool asked, wrong;
+    bool is_used, is_invalid;
 };
 
 static struct {
@@ -96,7 +96,7 @@ bool options_open(const char *text)
 
 /* ---- asking ---- */
 
-bool option_early(const char *key, const char *value)
+bool option_is_set_early(const char *key, const char *value)
 {
     size_t size = strlen(key), length = strlen(value);
     for (const char *item = getenv(OPTIONS_ENV_OPTIONS); item; item = strchr(item, ';')) {
@@ -112,7 +112,7 @@ static struct pair *find_key(const char *key)
 {
     for (unsigned i = 0; i < options.count; i++)
         if (strcmp(options.pairs[i].key, key) == 0) {
-            options.pairs[i].asked = true;
+            options.pairs[i].is_used = true;
             return &options.pairs[i];
         }
     return NULL;
@@ -136,28 +136,28 @@ bool option_line(const char *key, unsigned number, char *text, size_t size)
     return line != NULL;
 }
 
-static const char *own_path(const char *key, bool folder)
+static const char *path_of_process(const char *key, bool is_folder)
 {
     unsigned number = (unsigned)option_number("process");
     struct pair *pair = find_key(key);
     if (!pair || number <= 1)
         return pair ? pair->value : NULL;
-    size_t size = options_number_path(pair->value, number, folder, NULL, 0) + 1;
+    size_t size = options_number_path(pair->value, number, is_folder, NULL, 0) + 1;
     if (pair->path)
         return pair->path;
     pair->path = grow_memory(NULL, size, "a path");
-    options_number_path(pair->value, number, folder, pair->path, size);
+    options_number_path(pair->value, number, is_folder, pair->path, size);
     return pair->path;
 }
 
 const char *option_file(const char *key)
 {
-    return own_path(key, false);
+    return path_of_process(key, false);
 }
 
 const char *option_folder(const char *key)
 {
-    return own_path(key, true);
+    return path_of_process(key, true);
 }
 
 bool option_flag(const char *key)
@@ -173,8 +173,8 @@ uint64_t option_number(const char *key)
         return 0;
     errno = 0;
     uint64_t number = strtoull(pair->value, &end, 10);
-    pair->wrong = errno || end == pair->value || *end || *pair->value == '-';
-    return pair->wrong ? 0 : number;
+    pair->is_invalid = errno || end == pair->value || *end || *pair->value == '-';
+    return pair->is_invalid ? 0 : number;
 }
 
 unsigned option_word(const char *key, const char *const *words, unsigned count)
@@ -185,7 +185,7 @@ unsigned option_word(const char *key, const char *const *words, unsigned count)
     for (unsigned i = 0; i < count; i++)
         if (strcmp(pair->value, words[i]) == 0)
             return i;
-    pair->wrong = true;
+    pair->is_invalid = true;
     return 0;
 }
 
@@ -193,9 +193,9 @@ bool options_end(void)
 {
     for (unsigned i = 0; i < options.count; i++) {
         const struct pair *pair = &options.pairs[i];
-        if (pair->wrong)
+        if (pair->is_invalid)
             fprintf(stderr, "heddle: '--%s' has no value '%s'\n", pair->key, pair->value);
-        else if (!pair->asked && pair->sign != ':')
+        else if (!pair->is_used && pair->sign != ':')
             fprintf(stderr,
                     "heddle: '--%s': this platform has nothing that acts on it; leave it out\n",
                     pair->key);
@@ -206,7 +206,7 @@ bool options_end(void)
     return true;
 }
 
-bool options_write(void)
+bool options_have_output(void)
 {
     for (unsigned i = 0; i < options.count; i++)
         if (options.pairs[i].sign == '>')
@@ -291,19 +291,20 @@ size_t options_put(char *text, size_t size, size_t length, const char *key, char
     length = put_character(text, size, length, sign);
     for (; *value; value++) {
         unsigned char c = (unsigned char)*value;
-        bool escaped = c == '%' || c == ';' || c < ' ';
-        length = put_character(text, size, length, escaped ? '%' : *value);
-        if (escaped)
+        bool must_escape = c == '%' || c == ';' || c < ' ';
+        length = put_character(text, size, length, must_escape ? '%' : *value);
+        if (must_escape)
             length = put_character(text, size, put_character(text, size, length, hex[c >> 4]),
                                    hex[c & 15]);
     }
     return length;
 }
 
-size_t options_number_path(const char *path, unsigned number, bool folder, char *text, size_t size)
+size_t options_number_path(const char *path, unsigned number, bool is_folder, char *text,
+                           size_t size)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = folder ? NULL : strrchr(name, '.');
+    const char *dot = is_folder ? NULL : strrchr(name, '.');
     size_t front = dot && dot > name ? (size_t)(dot - path) : strlen(path);
     int length = number > 1 ? snprintf(text, size, "%.*s.process%u%s", (int)front, path, number,
                                        path + front)

@@ -30,13 +30,13 @@
 
 /* ---- reading ---- */
 
-/* Takes a copy of `text` (NULL: no options) in place of earlier options. false: it is malformed, as
+/* Takes a copy of `text` (NULL: no options) in place of earlier options. False: it is malformed, as
  * said on standard error. */
 bool options_open(const char *text);
 
 /* NULL: the option was not given. The text stays until options_open() is called again. */
 const char *option_text(const char *key);
-/* Line `number`, from 0, of an option that may be given several times, into `text`; false: there is
+/* Line `number`, from 0, of an option that may be given several times, into `text`. False: there is
  * none. */
 bool option_line(const char *key, unsigned number, char *text, size_t size);
 /* A file or a folder that this process writes: the path that was given, with the number of the
@@ -50,15 +50,15 @@ uint64_t option_number(const char *key);
 unsigned option_word(const char *key, const char *const *words, unsigned count);
 
 /* True if the environment has the option with this value, which holds no character that is written
- * %XX? For constructors of libraries: it takes no memory, and needs no options_open(). */
-bool option_early(const char *key, const char *value);
+ * %XX. For constructors of libraries: it takes no memory, and needs no options_open(). */
+bool option_is_set_early(const char *key, const char *value);
 
 /* The platform has started. Returns true when every key was asked for and has a value of the right
  * kind; otherwise prints which does not, and returns false. */
 bool options_end(void);
 
 /* True if the run writes a file. */
-bool options_write(void);
+bool options_have_output(void);
 /* The pairs in which all ranks must agree, as text; a file that is written only by its key. */
 const char *options_shared(void);
 /* The options of one such text that the other text lacks, as a user types them: "--max-cycles 5";
@@ -75,6 +75,7 @@ size_t options_put(char *text, size_t size, size_t length, const char *key, char
 /* The path of what process `number` (run_ledger.h) writes where the first one writes `path`:
  * "stats.json" becomes "stats.process2.json", a folder or what has no suffix "NAME.process2".
  * Returns the length without the NUL, as snprintf(). */
-size_t options_number_path(const char *path, unsigned number, bool folder, char *text, size_t size);
+size_t options_number_path(const char *path, unsigned number, bool is_folder, char *text,
+                           size_t size);
 
 #endif

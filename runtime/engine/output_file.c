@@ -29,35 +29,35 @@ bool output_file_open(struct output_file *file, const char *path)
     snprintf(file->temporary, sizeof file->temporary, "%s.%ld.tmp", path, (long)getpid());
     folder_of(path, folder);
     file->fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
-    file->named = file->fd < 0;
-    if (file->named)
+    file->has_name = file->fd < 0;
+    if (file->has_name)
         file->fd = open(file->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     return file->fd >= 0;
 }
 
 static bool name(struct output_file *file)
 {
-    char own[64];
-    if (file->named)
+    char link[64];
+    if (file->has_name)
         return true;
-    snprintf(own, sizeof own, "/proc/self/fd/%d", file->fd);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
     unlink(file->temporary); /* a file that an earlier process of this number left */
-    file->named = linkat(AT_FDCWD, own, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0;
-    return file->named;
+    file->has_name = linkat(AT_FDCWD, link, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0;
+    return file->has_name;
 }
 
 bool output_file_publish(struct output_file *file)
 {
-    bool good = name(file);
+    bool is_complete = name(file);
     int reason = errno;
-    if (close(file->fd) != 0 && good) {
-        good = false;
+    if (close(file->fd) != 0 && is_complete) {
+        is_complete = false;
         reason = errno;
     }
-    if (good && rename(file->temporary, file->path) == 0)
+    if (is_complete && rename(file->temporary, file->path) == 0)
         return true;
-    reason = good ? errno : reason;
-    if (file->named)
+    reason = is_complete ? errno : reason;
+    if (file->has_name)
         unlink(file->temporary);
     errno = reason;
     return false;
@@ -65,14 +65,14 @@ bool output_file_publish(struct output_file *file)
 
 void output_file_hide(struct output_file *file)
 {
-    if (file->named)
+    if (file->has_name)
         unlink(file->temporary);
-    file->named = false;
+    file->has_name = false;
 }
 
 void output_file_discard(struct output_file *file)
 {
     close(file->fd);
-    if (file->named)
+    if (file->has_name)
         unlink(file->temporary);
 }

@@ -8,18 +8,18 @@
 
 #include <stdbool.h>
 
-#define OUTPUT_FILE_PATH 4096 /* with its end */
+#define OUTPUT_FILE_PATH 4096 /* bytes of a path, with its NUL */
 
 struct output_file {
     int fd; /* for reading and writing; the caller writes, and does not close it */
-    bool named;
+    bool has_name;
     char path[OUTPUT_FILE_PATH];
     char temporary[OUTPUT_FILE_PATH + 32];
 };
 
-/* false: errno says why. */
+/* False: errno says why. */
 bool output_file_open(struct output_file *file, const char *path);
-/* Closes it, under its name. false: errno says why, and nothing is left. */
+/* Closes it, under its name. False: errno says why, and nothing is left. */
 bool output_file_publish(struct output_file *file);
 /* The file is never to be published: removes its name if it has one. */
 void output_file_hide(struct output_file *file);

@@ -42,8 +42,7 @@ struct platform_instance {
     uint32_t incoming_count;
     uint32_t routes;      /* interconnects that route by the map: first word in routes */
     uint32_t route_count; /* as many as there are spaces, or 0 */
-    uint32_t stores; /* first store that this instance writes: index in the platform's numbering of
-                        stores */
+    uint32_t stores;      /* the number of the first store that this instance writes */
 };
 
 /* clang-format off */
@@ -69,21 +68,23 @@ enum platform_binding {
 };
 
 struct platform_ring {
-    uint32_t name;   /* string: "device.cache[0].bottom" of a request ring's sender, the port of the
-                        receiver for replies */
+    /* String: the port of the sender of requests ("device.cache[0].bottom"), the port of the
+     * receiver for replies. */
+    uint32_t name;
     uint32_t sender; /* index in instances */
     uint32_t receiver;
     uint32_t peer; /* the other direction; RING_NONE without replies */
     uint32_t depth;
     uint32_t width;
     uint32_t latency; /* cycles of the receiver of the request; 0 with a link */
-    uint32_t
-        link; /* 1 + index in links, or 0. Request ring: forward half; reply ring: backward half */
+    /* 1 + index in links, or 0. A request ring has the forward half, a reply ring the other. */
+    uint32_t link;
     uint32_t payload_bytes; /* multiple of 16 */
     uint32_t protocol;      /* index in protocols */
     uint32_t is_reply;
-    uint32_t pending;  /* position in the receiver's list of incoming rings */
-    uint32_t reversed; /* on a shared wire, requests take the backward half, replies the forward */
+    uint32_t pending; /* position in the receiver's list of incoming rings */
+    /* On a shared wire, requests take the backward half and replies the forward half. */
+    uint32_t is_reversed;
 };
 
 /* Which rings share a link. */
@@ -119,9 +120,10 @@ struct platform_message {
      * u, i: number, b: bool, e: choice), bytes, and the names of choices:
      * "address:a8,pid:u4,write:b1,mode:e1=back|through" */
     uint32_t fields;
-    uint32_t
-        length_at; /* u32 in struct message: bytes sent of the `variable` ones; 0: all of them */
-    uint32_t variable;
+    /* Offset in struct message of a uint32_t: how many of the `variable_bytes` are sent; 0: all of
+     * them are. */
+    uint32_t length_at;
+    uint32_t variable_bytes;
 };
 
 struct platform_protocol {
@@ -140,7 +142,7 @@ struct platform_space {
     uint64_t base;
     uint64_t size;
     uint64_t interleave;
-    bool hashed; /* only where interleave and target_count are powers of two */
+    bool is_hashed; /* only where interleave and target_count are powers of two */
 };
 
 /* A device memory that the driver may allocate from, from `map`, in order. */
@@ -167,8 +169,8 @@ struct platform_table {
     const struct platform_space *spaces;
     const struct platform_map *maps;
     const uint32_t *param_names; /* strings, parallel to params */
-    const uint32_t
-        *param_units; /* strings: "B", "cy", "Hz", "ps", "B/s", "B/cy", "", parallel to params */
+    /* Strings, parallel to params: "B", "cy", "Hz", "ps", "B/s", "B/cy", "". */
+    const uint32_t *param_units;
     const int64_t *params;
     const uint32_t *bindings;
     const uint8_t *binding_kinds;

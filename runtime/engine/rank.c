@@ -1,9 +1,9 @@
 /* Ranks and their exchanges. A message is its length and its bytes, cut into pieces that every
- * library can send. A rank that waits for ranks of its machine looks for a moment, then sleeps
+ * library can send. A rank that waits for ranks of its machine polls for a moment, then sleeps
  * until the last of them wakes it. Where there are more ranks than processors it sleeps at once, so
  * that ranks do not take processors from each other. Whatever else it waits for it asks the library
- * for, between naps that grow with the time it has waited: a wait costs the more looks the longer
- * it is, but only by its logarithm.
+ * for, between naps that grow with the time it has waited: the number of polls
+ * grows with the logarithm of the wait.
  *
  * Invariant: all ranks have made the same exchanges. Each message carries its number, so that a
  * mistake of ours shows at once. */
@@ -31,7 +31,7 @@
 #include "run_control.h"
 
 #define PIECE     ((size_t)1 << 30)
-#define LOOKS     500u /* each takes 10 to 50 ns: together as long as it takes to sleep and wake */
+#define POLLS     500u /* each takes 10 to 50 ns: together as long as it takes to sleep and wake */
 /* Naps: a quarter of the time that was waited, but no shorter and no longer. */
 #define NAP_NS    20000u
 #define SLEEP_NS  20000000u
@@ -46,7 +46,7 @@ struct buffer {
     size_t read;
 };
 
-struct head {
+struct message_header {
     uint64_t size; /* bytes of the message with this header */
     uint64_t number;
 };
@@ -54,17 +54,17 @@ struct head {
 struct ranks ranks = {0, 1, {0}};
 static const struct rank_transport *transport;
 static struct buffer out[RANK_MAX], in[RANK_MAX];
-static uint32_t looks;  /* before a rank sleeps */
-static jmp_buf *escape; /* NULL: no rank_try() */
-static bool lost;
-static uint64_t alarmed_ns; /* when an interruption was first seen while waiting; 0: not yet */
+static uint32_t poll_count;       /* polls before a rank sleeps */
+static jmp_buf *interrupt_escape; /* NULL: no rank_try() is active */
+static bool is_lost;              /* another rank has not answered an interruption */
+static uint64_t interrupted_ns; /* when an interruption was first seen while waiting; 0: not yet */
 static uint64_t exchanges, sent_bytes, waited_ns, waited_cpu_ns;
 
-void *rank_room(uint32_t to, size_t bytes)
+void *rank_reserve(uint32_t to, size_t bytes)
 {
     struct buffer *b = &out[to];
     if (!b->used)
-        b->used = sizeof(struct head);
+        b->used = sizeof(struct message_header);
     grow_list(b->bytes, b->used + bytes, b->capacity, MESSAGES);
     b->used += bytes;
     return b->bytes + b->used - bytes;
@@ -72,7 +72,7 @@ void *rank_room(uint32_t to, size_t bytes)
 
 void rank_put(uint32_t to, const void *from, size_t bytes)
 {
-    memcpy(rank_room(to, bytes), from, bytes);
+    memcpy(rank_reserve(to, bytes), from, bytes);
 }
 
 void rank_put_others(const void *from, size_t bytes)
@@ -83,26 +83,26 @@ void rank_put_others(const void *from, size_t bytes)
 
 size_t rank_begin(uint32_t to)
 {
-    rank_room(to, sizeof(uint64_t));
+    rank_reserve(to, sizeof(uint64_t));
     return out[to].used;
 }
 
-void rank_end(uint32_t to, size_t begun)
+void rank_end(uint32_t to, size_t start)
 {
-    const uint64_t size = out[to].used - begun;
-    memcpy(out[to].bytes + begun - sizeof size, &size, sizeof size);
+    const uint64_t size = out[to].used - start;
+    memcpy(out[to].bytes + start - sizeof size, &size, sizeof size);
 }
 
 static void send_to(uint32_t to)
 {
     struct buffer *b = &out[to];
-    rank_room(to, 0);
-    const struct head head = {b->used, exchanges};
+    rank_reserve(to, 0);
+    const struct message_header head = {b->used, exchanges};
     memcpy(b->bytes, &head, sizeof head);
     sent_bytes += b->used;
     for (size_t done = 0; done < b->used; done += PIECE)
         transport->send(to, b->bytes + done, min(b->used - done, PIECE));
-    transport->tell(to, exchanges);
+    transport->notify(to, exchanges);
 }
 
 static uint64_t now_ns(clockid_t clock)
@@ -115,49 +115,48 @@ static uint64_t now_ns(clockid_t clock)
 static void escape_interrupted(void)
 {
     uint64_t now = now_ns(CLOCK_MONOTONIC);
-    if (!rank_is_first() || !escape || !engine_is_interrupted())
+    if (!rank_is_first() || !interrupt_escape || !engine_is_interrupted())
         return;
-    alarmed_ns = alarmed_ns ? alarmed_ns : now;
-    lost = now - alarmed_ns > ANSWER_NS;
-    if (lost)
-        longjmp(*escape, 1);
+    interrupted_ns = interrupted_ns ? interrupted_ns : now;
+    is_lost = now - interrupted_ns > ANSWER_NS;
+    if (is_lost)
+        longjmp(*interrupt_escape, 1);
 }
 
-/* `vain`: how often the library was asked in vain since something came. It may find a message only
- * when it is asked the second time. */
-static void rest(uint64_t since_ns, uint32_t vain)
+/* `idle_polls`: polls of the library since something came. It may find a message only at the second
+ * poll. */
+static void wait_a_moment(uint64_t since_ns, uint32_t idle_polls)
 {
-    uint64_t nap_ns = (now_ns(CLOCK_MONOTONIC) - since_ns) / 4;
-    nap_ns = nap_ns < NAP_NS ? NAP_NS : nap_ns > SLEEP_NS ? SLEEP_NS : nap_ns;
+    uint64_t nap_ns = min(max((now_ns(CLOCK_MONOTONIC) - since_ns) / 4, NAP_NS), SLEEP_NS);
     const struct timespec nap = {0, (long)nap_ns};
     escape_interrupted();
-    if (transport->wait(exchanges, looks, transport->sent() ? SLEEP_NS : (uint32_t)nap_ns)
-        && vain > 1)
+    if (transport->wait(exchanges, poll_count, transport->has_sent() ? SLEEP_NS : (uint32_t)nap_ns)
+        && idle_polls > 1)
         nanosleep(&nap, NULL);
 }
 
 bool rank_try(void (*work)(void))
 {
     jmp_buf here;
-    escape = &here;
-    if (!lost && setjmp(here) == 0)
+    interrupt_escape = &here;
+    if (!is_lost && setjmp(here) == 0)
         work();
-    escape = NULL;
-    return !lost;
+    interrupt_escape = NULL;
+    return !is_lost;
 }
 
-/* One piece of the message of a rank; true: that was the last. */
+/* Receives a piece of the message of a rank. True if it was the last one. */
 static bool receive_piece(uint32_t from, size_t size)
 {
     struct buffer *b = &in[from];
-    struct head head = {0, exchanges};
+    struct message_header head = {0, exchanges};
     grow_list(b->bytes, b->used + size, b->capacity, MESSAGES);
     transport->receive(from, b->bytes + b->used, size);
     b->used += size;
     if (b->used >= sizeof head)
         memcpy(&head, b->bytes, sizeof head);
     if (head.size < sizeof head || b->used > head.size || head.number != exchanges)
-        bug("rank %u tells exchange %llu, this is %llu", from, (unsigned long long)head.number,
+        bug("rank %u sends exchange %llu, this is %llu", from, (unsigned long long)head.number,
             (unsigned long long)exchanges);
     b->read = sizeof head;
     return b->used == head.size;
@@ -173,10 +172,10 @@ static uint64_t receive_arrived(uint64_t awaited)
 {
     for (uint64_t bits = awaited; bits; bits &= bits - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(bits);
-        int64_t size = transport->arrived(i);
+        int64_t size = transport->probe(i);
         if (size < 0)
             continue;
-        alarmed_ns = 0;
+        interrupted_ns = 0;
         if (receive_piece(i, (size_t)size))
             awaited &= ~((uint64_t)1 << i);
     }
@@ -193,11 +192,11 @@ void rank_exchange(void)
         send_to(i);
     }
     uint64_t start_ns = now_ns(CLOCK_MONOTONIC), start_cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-    for (uint32_t vain = 0; awaited || !transport->sent();) {
+    for (uint32_t idle_polls = 0; awaited || !transport->has_sent();) {
         uint64_t before = awaited;
-        rest(start_ns, vain);
+        wait_a_moment(start_ns, idle_polls);
         awaited = receive_arrived(awaited);
-        vain = awaited == before ? vain + 1 : 0;
+        idle_polls = awaited == before ? idle_polls + 1 : 0;
     }
     waited_ns += now_ns(CLOCK_MONOTONIC) - start_ns;
     waited_cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns;
@@ -205,25 +204,25 @@ void rank_exchange(void)
         out[i].used = 0;
 }
 
-size_t rank_left(uint32_t from)
+size_t rank_bytes_left(uint32_t from)
 {
     return in[from].used - in[from].read;
 }
 
-const void *rank_take(uint32_t from, size_t bytes)
+const void *rank_read_next(uint32_t from, size_t bytes)
 {
     struct buffer *b = &in[from];
-    if (bytes > rank_left(from))
-        bug("rank %u has told %zu bytes, %zu are looked for", from, rank_left(from), bytes);
+    if (bytes > rank_bytes_left(from))
+        bug("rank %u has sent %zu bytes, %zu are expected", from, rank_bytes_left(from), bytes);
     b->read += bytes;
     return b->bytes + b->read - bytes;
 }
 
-const void *rank_last(uint32_t from, size_t bytes)
+const void *rank_read_last(uint32_t from, size_t bytes)
 {
     struct buffer *b = &in[from];
-    if (bytes > rank_left(from))
-        bug("rank %u has told %zu bytes, %zu are looked for", from, rank_left(from), bytes);
+    if (bytes > rank_bytes_left(from))
+        bug("rank %u has sent %zu bytes, %zu are expected", from, rank_bytes_left(from), bytes);
     b->used -= bytes;
     return b->bytes + b->used;
 }
@@ -240,20 +239,20 @@ enum rank_command rank_await(void)
 {
     enum rank_command command;
     rank_exchange();
-    memcpy(&command, rank_take(0, sizeof command), sizeof command);
+    memcpy(&command, rank_read_next(0, sizeof command), sizeof command);
     return command;
 }
 
-uint64_t rank_sum(uint64_t own)
+uint64_t rank_sum(uint64_t number)
 {
-    uint64_t sum = own;
+    uint64_t sum = number;
     if (rank_is_alone())
-        return own;
-    rank_put_others(&own, sizeof own);
+        return number;
+    rank_put_others(&number, sizeof number);
     rank_exchange();
     for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1)) {
         uint64_t theirs;
-        memcpy(&theirs, rank_take(i, sizeof theirs), sizeof theirs);
+        memcpy(&theirs, rank_read_next(i, sizeof theirs), sizeof theirs);
         sum += theirs;
     }
     return sum;
@@ -267,7 +266,7 @@ void rank_share(void *value, size_t bytes)
         rank_put_others(value, bytes);
     rank_exchange();
     if (!rank_is_first())
-        memcpy(value, rank_take(0, bytes), bytes);
+        memcpy(value, rank_read_next(0, bytes), bytes);
 }
 
 void rank_say(const char *format, ...)
@@ -282,33 +281,33 @@ void rank_say(const char *format, ...)
     va_end(arguments);
 }
 
-bool rank_agree(const char *what, const char *text,
-                char *(*differs)(const char *one, const char *other))
+bool rank_agree(const char *subject, const char *text,
+                char *(*find_difference)(const char *text, const char *other))
 {
-    bool same = true;
+    bool is_same = true;
     rank_put_others(text, strlen(text) + 1);
     rank_exchange();
     for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1)) {
-        const char *theirs = rank_take(i, rank_left(i));
+        const char *theirs = rank_read_next(i, rank_bytes_left(i));
         if (strcmp(text, theirs) == 0)
             continue;
-        char *ours_only = differs ? differs(text, theirs) : NULL;
-        char *theirs_only = differs ? differs(theirs, text) : NULL;
-        if (same)
+        char *ours_only = find_difference ? find_difference(text, theirs) : NULL;
+        char *theirs_only = find_difference ? find_difference(theirs, text) : NULL;
+        if (is_same)
             rank_say("ranks 0 and %u differ in the %s: '%s' and '%s'; start the same heddle with "
                      "the same files and options at all ranks",
-                     i, what, ours_only ? ours_only : text, theirs_only ? theirs_only : theirs);
+                     i, subject, ours_only ? ours_only : text, theirs_only ? theirs_only : theirs);
         free(ours_only);
         free(theirs_only);
-        same = false;
+        is_same = false;
     }
-    return same;
+    return is_same;
 }
 
-void rank_refuse(const char *what)
+void rank_require_alone(const char *feature)
 {
     if (!rank_is_alone())
-        die("several ranks cannot be used with %s; run it without mpirun", what);
+        die("several ranks cannot be used with %s; run it without mpirun", feature);
 }
 
 /* ---- start and end ---- */
@@ -336,10 +335,10 @@ static bool open_transport(void)
     struct sigaction before[COUNT];
     for (size_t i = 0; i < COUNT; i++)
         sigaction(signals[i], NULL, &before[i]);
-    bool opened = transport->open(&ranks.number, &ranks.count);
+    bool is_open = transport->open(&ranks.number, &ranks.count);
     for (size_t i = 0; i < COUNT; i++)
         sigaction(signals[i], &before[i], NULL);
-    return opened;
+    return is_open;
 }
 
 bool rank_open(void)
@@ -368,9 +367,9 @@ bool rank_open(void)
     if (!open_transport())
         return false;
     cpu_set_t own;
-    bool fits = sched_getaffinity(0, sizeof own, &own) != 0
-                || transport->neighbours() <= (uint32_t)CPU_COUNT(&own);
-    looks = fits ? LOOKS : 0;
+    bool has_processors = sched_getaffinity(0, sizeof own, &own) != 0
+                          || transport->neighbours() <= (uint32_t)CPU_COUNT(&own);
+    poll_count = has_processors ? POLLS : 0;
     if (ranks.count != count || ranks.count > RANK_MAX) {
         fprintf(stderr,
                 "heddle: the launcher has started %u ranks, of which %s sees %u (at most %d can be "

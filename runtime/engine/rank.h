@@ -1,7 +1,7 @@
 /* Ranks: the processes, perhaps of several machines, that simulate one platform together. Each
  * builds the whole platform, with the same layout of the arena, and runs some of its shards.
  *
- * All that ranks tell each other goes through rank_exchange(), which every rank calls the same
+ * All messages between ranks go through rank_exchange(), which every rank calls the same
  * number of times: a message to every other rank and one from each. Between two exchanges a rank
  * collects what it has to say in a buffer for each of the others.
  *
@@ -56,33 +56,33 @@ static inline bool rank_has(uint32_t shard)
 
 /* Opens what the environment names. Prints why and returns false when that fails. */
 bool rank_open(void);
-/* All ranks call it, when nothing is left to be told. */
+/* All ranks call it, when nothing is left to be sent. */
 void rank_close(void);
-/* Ends the program when there are several ranks: `what` cannot be done by them yet. */
-void rank_refuse(const char *what);
+/* Ends the program when there are several ranks, which do not have `feature` yet. */
+void rank_require_alone(const char *feature);
 
 /* Calls `work`, which exchanges. False: it did not come to its end, or was not begun, since the run
  * was interrupted and another rank has not answered rank 0 for long: a launcher ends all ranks when
- * one dies, a moment after it has told them. Then there are no exchanges any more. `work` is left
- * at an exchange, where it may hold no lock and no memory of its own. */
+ * one dies, a moment after it has sent them a signal. Then there are no exchanges any more. `work`
+ * is left at an exchange, where it may hold no lock and no memory of its own. */
 bool rank_try(void (*work)(void));
 
-/* Adds to what rank `to` is told by the next exchange. Room of `bytes` for the caller to fill,
- * valid until the next call. */
-void *rank_room(uint32_t to, size_t bytes);
+/* Adds `bytes` to the message to rank `to`. The caller fills them before the next call. */
+void *rank_reserve(uint32_t to, size_t bytes);
 void rank_put(uint32_t to, const void *from, size_t bytes);
 void rank_put_others(const void *from, size_t bytes);
-/* Around a part whose size is told before it; rank_end() gets what rank_begin() has returned. */
+/* Enclose a part that has its size before it in the message. rank_begin() returns where the part
+ * starts, for rank_end(). */
 size_t rank_begin(uint32_t to);
-void rank_end(uint32_t to, size_t begun);
+void rank_end(uint32_t to, size_t start);
 /* Sends the messages put so far, receives those of all other ranks, and begins to read them. */
 void rank_exchange(void);
-/* The next `bytes` of what rank `from` has told; a bug when there are fewer. */
-const void *rank_take(uint32_t from, size_t bytes);
-/* Takes the last bytes of a message off its end. */
-const void *rank_last(uint32_t from, size_t bytes);
-/* Bytes of a message that have not been taken. */
-size_t rank_left(uint32_t from);
+/* Reads the next `bytes` of the message of rank `from`. It is a bug when there are fewer. */
+const void *rank_read_next(uint32_t from, size_t bytes);
+/* Reads the last `bytes` of a message, and removes them from its end. */
+const void *rank_read_last(uint32_t from, size_t bytes);
+/* Bytes of a message that have not been read. */
+size_t rank_bytes_left(uint32_t from);
 /* The cost of exchanges to this rank: their number, the bytes sent, and the time of waiting for
  * others. */
 struct rank_use {
@@ -96,15 +96,16 @@ enum rank_command { RANK_RUN, RANK_END };
 void rank_call(enum rank_command command);
 /* By the others: waits for it. */
 enum rank_command rank_await(void);
-/* A number that all ranks tell, summed. */
-uint64_t rank_sum(uint64_t own);
+/* Returns the sum of the numbers of all ranks. */
+uint64_t rank_sum(uint64_t number);
 /* Every rank gets the bytes of rank 0. */
 void rank_share(void *value, size_t bytes);
 /* Rank 0 prints the message, after "heddle: ". */
 void rank_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* True if all ranks hold the same `text`. If not, rank 0 says that `what` differs. `differs`: makes
- * what of one text is to be said, where the other is too; the caller frees it. NULL: all of it. */
-bool rank_agree(const char *what, const char *text,
-                char *(*differs)(const char *one, const char *other));
+/* True if all ranks hold the same `text`. If not, rank 0 says that `subject` differs.
+ * `find_difference` returns what is to be printed of a text, memory that is freed here; NULL: the
+ * text is printed. */
+bool rank_agree(const char *subject, const char *text,
+                char *(*find_difference)(const char *text, const char *other));
 
 #endif

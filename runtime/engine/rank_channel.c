@@ -28,12 +28,12 @@ void rank_channels_forget(void)
 
 static void encode(const struct rank_channel *c, uint64_t end_ps)
 {
-    for (uint32_t to = 0; to < (c->to_all ? ranks.count : 1); to++) {
+    for (uint32_t to = 0; to < (c->is_for_all ? ranks.count : 1); to++) {
         if (to == ranks.number)
             continue;
-        size_t begun = rank_begin(to);
+        size_t start = rank_begin(to);
         c->encode(to, end_ps);
-        rank_end(to, begun);
+        rank_end(to, start);
     }
     if (c->sent)
         c->sent();
@@ -50,10 +50,10 @@ void rank_channels_merge(enum rank_channel_time time, uint32_t from)
 {
     for (uint32_t i = 0; i < channel_count; i++) {
         uint64_t size;
-        if (!(channels[i]->times & time) || (!rank_is_first() && !channels[i]->to_all))
+        if (!(channels[i]->times & time) || (!rank_is_first() && !channels[i]->is_for_all))
             continue;
-        memcpy(&size, rank_take(from, sizeof size), sizeof size);
-        struct rank_reader reader = {from, size, rank_take(from, size)};
+        memcpy(&size, rank_read_next(from, sizeof size), sizeof size);
+        struct rank_reader reader = {from, size, rank_read_next(from, size)};
         channels[i]->merge(&reader);
         if (reader.left)
             bug("channel %u leaves %zu bytes of rank %u", i, reader.left, from);
@@ -71,7 +71,7 @@ bool rank_channels_are_filling(void)
 const void *rank_read(struct rank_reader *from, size_t bytes)
 {
     if (bytes > from->left)
-        bug("a message of rank %u has %zu bytes left, %zu are looked for", from->rank, from->left,
+        bug("a message of rank %u has %zu bytes left, %zu are expected", from->rank, from->left,
             bytes);
     from->at += bytes;
     from->left -= bytes;

@@ -31,15 +31,15 @@ struct rank_reader {
 };
 
 struct rank_channel {
-    unsigned times; /* bits of enum rank_channel_time */
-    bool to_all;    /* each rank sends to all others; else all send to rank 0 */
-    /* Puts what rank `to` is to have of before `end_ps` (ENGINE_NEVER: all), and has not had yet.
+    unsigned times;  /* bits of enum rank_channel_time */
+    bool is_for_all; /* each rank sends to all others; else all send to rank 0 */
+    /* Puts what rank `to` has not had yet of the time before `end_ps` (ENGINE_NEVER: of all times).
      */
     void (*encode)(uint32_t to, uint64_t end_ps);
     void (*merge)(struct rank_reader *from);
-    /* With `to_all`, or NULL: what was encoded has gone to all others. */
+    /* What was encoded has gone to all receivers. May be NULL. */
     void (*sent)(void);
-    /* While ranks need not meet: is there much to send? Or NULL. */
+    /* True if there is so much to send that ranks should meet. May be NULL. */
     bool (*is_filling)(void);
 };
 

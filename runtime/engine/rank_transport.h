@@ -17,23 +17,23 @@
 struct rank_transport {
     uint32_t abi;
     const char *name; /* the library's name, for messages */
-    /* The number of this process, and of how many. */
+    /* Sets the number of this process and of all processes. */
     bool (*open)(uint32_t *number, uint32_t *count);
-    /* How many of them are on this machine. */
+    /* The number of ranks on this machine. */
     uint32_t (*neighbours)(void);
-    /* Tells rank `to` that all of this rank's message of that exchange has been given to send().
+    /* Notifies rank `to` that all of this rank's message of that exchange was passed to send().
      * Exchanges are numbered from 1, and all ranks make the same ones. */
-    void (*tell)(uint32_t to, uint64_t exchange);
-    /* Have the other ranks of this machine sent this one their messages of the exchange? If not,
-     * checks again `looks` times, then sleeps until they have, or for so long. A signal may end the
+    void (*notify)(uint32_t to, uint64_t exchange);
+    /* True if the other ranks of this machine have sent their messages of the exchange. If not,
+     * polls `polls` times, then sleeps until they have, or for `sleep_ns`. A signal may end the
      * sleep earlier. */
-    bool (*wait)(uint64_t exchange, uint32_t looks, uint32_t sleep_ns);
-    /* Begins to send; `bytes` stay as they are until sent(). */
+    bool (*wait)(uint64_t exchange, uint32_t polls, uint32_t sleep_ns);
+    /* Begins to send; `bytes` stay as they are until has_sent(). */
     void (*send)(uint32_t to, const void *bytes, size_t size);
     /* True if everything has been sent. */
-    bool (*sent)(void);
+    bool (*has_sent)(void);
     /* The size of the message that comes next from a rank, or -1: there is none yet. */
-    int64_t (*arrived)(uint32_t from);
+    int64_t (*probe)(uint32_t from);
     void (*receive)(uint32_t from, void *bytes, size_t size);
     /* Waits for all ranks to call it. */
     void (*close)(void);

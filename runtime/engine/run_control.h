@@ -7,14 +7,13 @@
 #include <stdint.h>
 
 enum engine_result {
-    ENGINE_STOPPED,  /* engine_stop() was called */
-    ENGINE_IDLE,     /* nothing awake, no wake-up left, nothing outstanding */
-    ENGINE_DEADLOCK, /* idle with work outstanding: a report was printed */
-    ENGINE_STALL,    /* --stall-limit cycles without a message or retired instruction: a report was
-                        printed */
-    ENGINE_LIMIT,    /* --max-cycles or --max-instructions reached */
-    ENGINE_PAUSED,   /* the time for a checkpoint has come: checkpoint.h */
-    ENGINE_FAILED,   /* a component gave up: engine_fail() */
+    ENGINE_STOPPED,    /* engine_stop() was called */
+    ENGINE_IDLE,       /* nothing awake, no wake-up left, nothing outstanding */
+    ENGINE_DEADLOCK,   /* idle with work outstanding: a report was printed */
+    ENGINE_STALL,      /* nothing moved for --stall-limit cycles: a report was printed */
+    ENGINE_LIMIT,      /* --max-cycles or --max-instructions reached */
+    ENGINE_PAUSED,     /* the time for a checkpoint has come: checkpoint.h */
+    ENGINE_FAILED,     /* a component gave up: engine_fail() */
     ENGINE_INTERRUPTED /* engine_interrupt() was called */
 };
 
@@ -24,7 +23,7 @@ enum engine_result engine_run(void);
 void engine_stop(void); /* from a tick */
 /* Cycles without progress that are a hang (--stall-limit). */
 uint64_t engine_stall_limit(void);
-/* From a tick of the component that stops the engine: has it done so in this run? */
+/* True if a component has called engine_stop() in this run. For its ticks. */
 bool engine_is_stopping(void);
 
 /* From any thread, also from a signal handler: the run ends with ENGINE_INTERRUPTED within some
@@ -32,9 +31,9 @@ bool engine_is_stopping(void);
  * engine_is_interrupted() and gives up, by engine_stop(). */
 void engine_interrupt(void);
 bool engine_is_interrupted(void);
-/* Did the last run end before its work was done, by a limit, a failure or an interruption? In a
- * word for statistics; NULL: no. */
-const char *engine_cut_by(void);
+/* A word for statistics if the last run ended before its work was done, by a limit, a failure or an
+ * interruption; else NULL. */
+const char *engine_cut_reason(void);
 /* From the thread that runs the engine, when that will not go on and nothing else is to run (a
  * signal handler of the program ends it): as engine_run() leaves it, without the end of the window.
  * Between runs: the program is not at its end, but there will be no other run. */

@@ -22,11 +22,11 @@ struct shard {
     uint64_t now_ps;                /* time of the last edge that was run */
     uint64_t next_ps;               /* time of the next edge; ENGINE_NEVER: all sleep */
     uint64_t wire_ps;               /* when a shared wire of the shard is free for what waits */
-    uint64_t written[2]; /* exchange.c: bit i = the outbox to shard i holds something; by copy */
-    bool live;           /* something is under way or will wake */
-    bool step_end;       /* shared wires have something to settle */
-    uint8_t watched;     /* enum shard_watch: what else is done at an edge */
-    uint32_t waits;      /* senders that wait for room which another shard makes */
+    uint64_t written[2];    /* exchange.c: bit i = the outbox to shard i holds something; by copy */
+    bool is_live;           /* something is under way or will wake */
+    bool must_settle;       /* shared wires have something to settle after the step */
+    uint8_t watch_bits;     /* enum shard_watch: what else is done at an edge */
+    uint32_t waiting_count; /* senders that wait for room which another shard makes */
     _Alignas(64) uint64_t random_state; /* for orders of ticks */
 };
 
@@ -39,9 +39,9 @@ struct counter {
 /* A window, for the threads that run its shards. */
 struct window_plan {
     uint64_t end_ps;
-    uint64_t until_ps; /* shards run their edges before that: end_ps or the limit */
-    uint64_t waiting;  /* exchange.c; bit i: the copy that is not written has something for i */
-    uint32_t writing;  /* exchange.c: the copy that is written */
+    uint64_t until_ps;   /* shards run their edges before that: end_ps or the limit */
+    uint64_t inbound;    /* exchange.c; bit i: the copy that is read has something for shard i */
+    uint32_t write_copy; /* exchange.c: the copy of the outboxes that shards write */
 };
 extern struct window_plan window_plan __attribute__((visibility("hidden"))); /* the leader's */
 

@@ -7,8 +7,8 @@
 
 #include "base/likely.h"
 
-#define STAT_BUCKETS                                                                               \
-    24 /* bucket 0: value 0; bucket i: 2^(i-1) .. 2^i - 1; the last takes the rest */
+/* Bucket 0 counts the value 0, bucket i values from 2^(i-1) to 2^i - 1, the last one the rest. */
+#define STAT_BUCKETS 24
 
 enum stat_kind { STAT_COUNTER, STAT_HISTOGRAM };
 

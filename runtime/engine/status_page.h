@@ -49,7 +49,7 @@ struct status_page {
     struct status_page_wishes wishes;
     uint32_t state; /* enum status_page_state */
     uint32_t pid;
-    uint32_t waits_told; /* the wish that `waits` answers */
+    uint32_t waits_answered; /* the wish that `waits` is the answer to */
     uint64_t time_ps, cycles, instructions, messages;
     uint64_t kernels_begun, kernels_ended;
     uint64_t launches_asked, parts, parts_done; /* struct run_counts */

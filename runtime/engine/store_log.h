@@ -13,16 +13,16 @@
 
 #include "base/likely.h"
 
-extern bool store_log_on __attribute__((visibility("hidden")));
+extern bool store_log_is_on __attribute__((visibility("hidden")));
 
 void store_offer(const void *store);
-void store_log_note(const void *start, size_t bytes);
+void store_log_add(const void *start, size_t bytes);
 
 /* `bytes` of the arena have been written. */
 static inline void store_wrote(const void *start, size_t bytes)
 {
-    if (unlikely(store_log_on))
-        store_log_note(start, bytes);
+    if (unlikely(store_log_is_on))
+        store_log_add(start, bytes);
 }
 
 /* ---- for the runtime ---- */

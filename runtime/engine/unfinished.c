@@ -35,7 +35,7 @@ void unfinished_guard(void)
             sigaction(numbers[i], &action, NULL);
 }
 
-int unfinished_note(const char *path)
+int unfinished_add(const char *path)
 {
     for (int i = 0; i < SLOTS && strlen(path) < PATH_MAX; i++) {
         if (slots[i].used)

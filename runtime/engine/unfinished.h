@@ -9,7 +9,7 @@ void unfinished_guard(void);
 
 /* Notes a path, before its file exists. A number for unfinished_forget(), which is called when the
  * file is complete or gone; -1: there is no room, and no signal removes it. */
-int unfinished_note(const char *path);
+int unfinished_add(const char *path);
 void unfinished_forget(int number);
 
 #endif

@@ -58,7 +58,7 @@ void wake_queue_set(struct wake_queue *q, uint32_t id, uint64_t cycle)
     rise(q, is_new ? q->count++ : n->position - 1, id);
 }
 
-void wake_queue_take(struct wake_queue *q, uint64_t cycle, uint64_t *bitmap)
+void wake_queue_pop(struct wake_queue *q, uint64_t cycle, uint64_t *bitmap)
 {
     while (wake_queue_next(q) == cycle) {
         uint32_t id = q->heap[0];

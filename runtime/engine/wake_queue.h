@@ -42,6 +42,6 @@ static inline uint64_t wake_queue_next(const struct wake_queue *q)
 
 /* Takes the components due at `cycle`, which is not later than wake_queue_next(), and sets their
  * bits in `bitmap`. */
-void wake_queue_take(struct wake_queue *q, uint64_t cycle, uint64_t *bitmap);
+void wake_queue_pop(struct wake_queue *q, uint64_t cycle, uint64_t *bitmap);
 
 #endif

@@ -30,17 +30,17 @@ struct arrival {
 struct outbox {
     _Alignas(64) struct arrival *arrivals;
     uint32_t count;
-    uint32_t room;
+    uint32_t capacity;
 };
 
-/* Rings whose senders, all of one shard, wait for room. */
-struct waits {
+/* Rings whose senders, all of one shard, wait for room; shards[].waiting_count of them. */
+struct wait_list {
     _Alignas(64) uint32_t *rings;
-    uint32_t room;
+    uint32_t capacity;
 };
 
 static struct outbox *outboxes; /* [2][shards][shards]: copy, from, to */
-static struct waits waits[ENGINE_MAX_DOMAINS];
+static struct wait_list wait_lists[ENGINE_MAX_DOMAINS];
 
 static struct outbox *outbox_of(uint32_t copy, uint32_t from, uint32_t to)
 {
@@ -49,9 +49,9 @@ static struct outbox *outbox_of(uint32_t copy, uint32_t from, uint32_t to)
 
 void exchange_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
 {
-    uint32_t copy = window_published.plan.writing;
+    uint32_t copy = window_published.plan.write_copy;
     struct outbox *b = outbox_of(copy, from, to);
-    if (b->count == b->room)
+    if (b->count == b->capacity)
         bug("ring %u: more arrivals in a window than slots", ring);
     b->arrivals[b->count++] = (struct arrival){ready, ring};
     shards[from].written[copy] |= (uint64_t)1 << to;
@@ -61,23 +61,23 @@ void exchange_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
 void exchange_wait(uint32_t ring)
 {
     uint32_t shard = ring_sender_domain(ring_at(ring)) / engine.clock_count;
-    if (shards[shard].waits == waits[shard].room)
+    if (shards[shard].waiting_count == wait_lists[shard].capacity)
         bug("ring %u: waits twice", ring);
-    waits[shard].rings[shards[shard].waits++] = ring;
+    wait_lists[shard].rings[shards[shard].waiting_count++] = ring;
 }
 
 void exchange_turn(void)
 {
-    window_plan.writing ^= 1;
-    window_plan.waiting = 0;
+    window_plan.write_copy ^= 1;
+    window_plan.inbound = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        window_plan.waiting |= shards[i].written[window_plan.writing ^ 1];
+        window_plan.inbound |= shards[i].written[window_plan.write_copy ^ 1];
 }
 
 static void deliver_outbox(const struct outbox *b)
 {
     for (uint32_t i = 0; i < b->count; i++)
-        ring_take(b->arrivals[i].ring, b->arrivals[i].ready);
+        ring_deliver(b->arrivals[i].ring, b->arrivals[i].ready);
 }
 
 static void empty_outboxes(uint32_t shard, uint32_t copy)
@@ -92,20 +92,20 @@ bool exchange_is_pending(void)
 {
     uint64_t pending = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        pending |= shards[i].written[window_plan.writing] | shards[i].waits;
+        pending |= shards[i].written[window_plan.write_copy] | shards[i].waiting_count;
     return pending;
 }
 
-static bool is_waiting(uint32_t shard, const struct window_plan *plan)
+static bool has_inbound(uint32_t shard, const struct window_plan *plan)
 {
-    return plan->waiting >> shard & 1;
+    return plan->inbound >> shard & 1;
 }
 
 bool exchange_is_due(uint32_t shard, const struct window_plan *plan)
 {
-    if (is_waiting(shard, plan) || shards[shard].waits)
+    if (has_inbound(shard, plan) || shards[shard].waiting_count)
         return true;
-    empty_outboxes(shard, plan->writing);
+    empty_outboxes(shard, plan->write_copy);
     return false;
 }
 
@@ -114,31 +114,30 @@ bool exchange_has_work(uint32_t shard, const struct window_plan *plan)
     return shards[shard].next_ps < plan->end_ps || exchange_is_due(shard, plan);
 }
 
-/* Keeps those that must wait on. */
-static void look_again(uint32_t shard)
+/* Wakes the senders for which there is room now; the others stay in the list. */
+static void retry_senders(uint32_t shard)
 {
     struct shard *s = &shards[shard];
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->waits; i++)
-        if (!ring_look_again(waits[shard].rings[i]))
-            waits[shard].rings[kept++] = waits[shard].rings[i];
-    s->waits = kept;
+    for (uint32_t i = 0; i < s->waiting_count; i++)
+        if (!ring_retry_sender(wait_lists[shard].rings[i]))
+            wait_lists[shard].rings[kept++] = wait_lists[shard].rings[i];
+    s->waiting_count = kept;
 }
 
 bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t start_ps)
 {
-    bool any = is_waiting(shard, plan);
-    bool waits_for_room = shards[shard].waits;
-    if (any || waits_for_room)
+    bool has_arrivals = has_inbound(shard, plan), has_senders = shards[shard].waiting_count;
+    if (has_arrivals || has_senders)
         shard_move_clocks(shard, start_ps);
-    if (any)
+    if (has_arrivals)
         for (uint32_t other = 0; other < engine.shard_count; other++)
-            if (shards[other].written[plan->writing ^ 1] >> shard & 1)
-                deliver_outbox(outbox_of(plan->writing ^ 1, other, shard));
-    empty_outboxes(shard, plan->writing);
-    if (waits_for_room)
-        look_again(shard);
-    return any || waits_for_room;
+            if (shards[other].written[plan->write_copy ^ 1] >> shard & 1)
+                deliver_outbox(outbox_of(plan->write_copy ^ 1, other, shard));
+    empty_outboxes(shard, plan->write_copy);
+    if (has_senders)
+        retry_senders(shard);
+    return has_arrivals || has_senders;
 }
 
 void exchange_deliver_all(uint64_t start_ps)
@@ -147,48 +146,48 @@ void exchange_deliver_all(uint64_t start_ps)
         shard_move_clocks(shard, start_ps);
     for (uint32_t from = 0; from < engine.shard_count; from++) {
         for (uint32_t to = 0; to < engine.shard_count; to++)
-            deliver_outbox(outbox_of(window_plan.writing, from, to));
-        empty_outboxes(from, window_plan.writing);
-        look_again(from);
+            deliver_outbox(outbox_of(window_plan.write_copy, from, to));
+        empty_outboxes(from, window_plan.write_copy);
+        retry_senders(from);
     }
 }
 
-static uint64_t shards_of_others(void)
+static uint64_t foreign_shards(void)
 {
-    uint64_t others = 0;
+    uint64_t set = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        others |= (uint64_t)!rank_has(i) << i;
-    return others;
+        set |= (uint64_t)!rank_has(i) << i;
+    return set;
 }
 
-void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready))
+void exchange_drain_foreign(void (*send)(uint32_t ring, uint64_t ready))
 {
-    uint64_t others = shards_of_others();
+    uint64_t foreign = foreign_shards();
     for (uint32_t from = 0; from < engine.shard_count; from++) {
-        for (uint64_t bits = shards[from].written[window_plan.writing] & others; bits;
+        for (uint64_t bits = shards[from].written[window_plan.write_copy] & foreign; bits;
              bits &= bits - 1) {
             struct outbox *b =
-                outbox_of(window_plan.writing, from, (uint32_t)__builtin_ctzll(bits));
+                outbox_of(window_plan.write_copy, from, (uint32_t)__builtin_ctzll(bits));
             for (uint32_t i = 0; i < b->count; i++)
-                leave(b->arrivals[i].ring, b->arrivals[i].ready);
+                send(b->arrivals[i].ring, b->arrivals[i].ready);
             b->count = 0;
         }
-        shards[from].written[window_plan.writing] &= ~others;
+        shards[from].written[window_plan.write_copy] &= ~foreign;
     }
 }
 
-void exchange_look_again(void)
+void exchange_retry_senders(void)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        if (shards[i].waits)
-            look_again(i);
+        if (shards[i].waiting_count)
+            retry_senders(i);
 }
 
-bool exchange_waits(void)
+bool exchange_has_waiting_sender(void)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        count += shards[i].waits;
+        count += shards[i].waiting_count;
     return count != 0;
 }
 
@@ -196,10 +195,10 @@ void exchange_open(const struct platform_table *table)
 {
     size_t count = 2 * (size_t)engine.shard_count * engine.shard_count;
     outboxes = arena_derive(count * sizeof *outboxes);
-    window_plan.writing = window_published.plan.writing = 0;
-    window_plan.waiting = window_published.plan.waiting = 0;
+    window_plan.write_copy = window_published.plan.write_copy = 0;
+    window_plan.inbound = window_published.plan.inbound = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        waits[i].room = 0;
+        wait_lists[i].capacity = 0;
     for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct ring *r = ring_at(i);
         uint32_t from = ring_sender_domain(r) / engine.clock_count;
@@ -207,12 +206,12 @@ void exchange_open(const struct platform_table *table)
         uint32_t depth = (r->end - r->first) / r->step;
         if (from == to)
             continue;
-        outbox_of(0, from, to)->room += depth;
-        outbox_of(1, from, to)->room += depth;
-        waits[from].room++;
+        outbox_of(0, from, to)->capacity += depth;
+        outbox_of(1, from, to)->capacity += depth;
+        wait_lists[from].capacity++;
     }
     for (size_t i = 0; i < count; i++)
-        outboxes[i].arrivals = arena_derive(outboxes[i].room * sizeof(struct arrival));
+        outboxes[i].arrivals = arena_derive(outboxes[i].capacity * sizeof(struct arrival));
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        waits[i].rings = arena_derive(waits[i].room * sizeof(uint32_t));
+        wait_lists[i].rings = arena_derive(wait_lists[i].capacity * sizeof(uint32_t));
 }

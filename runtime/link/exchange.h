@@ -17,32 +17,32 @@ void exchange_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
 /* From the shard of the sender, which was refused and has not been since it was last woken: the
  * receiver has not taken the message in the slot that comes next. */
 void exchange_wait(uint32_t ring);
-/* Begins a window: what was sent until now can be delivered. By the leader. */
+/* Begins a window: what was sent until now can be delivered. Called by the leader. */
 void exchange_turn(void);
-/* Has something been sent since the last exchange_turn(), or waits a sender for room? By the
+/* True if something was sent since the last exchange_turn(), or a sender waits for room. For the
  * leader. */
 bool exchange_is_pending(void);
-/* Must exchange_deliver() be called for this shard in the window that begins? When not, what the
- * shard has sent before is forgotten here. By the leader. */
+/* True if exchange_deliver() must be called for this shard in the window that begins. If not, what
+ * the shard sent before is forgotten here. For the leader. */
 bool exchange_is_due(uint32_t shard, const struct window_plan *plan);
-/* Has the shard an edge, or a call of exchange_deliver(), in the window of `plan`? By the leader.
- */
+/* True if the shard has an edge, or needs exchange_deliver(), in the window of `plan`. For the
+ * leader. */
 bool exchange_has_work(uint32_t shard, const struct window_plan *plan);
-/* Takes in the arrivals that other shards sent to `shard` in the window before that of `plan`,
+/* Delivers the arrivals that other shards sent to `shard` in the window before that of `plan`,
  * forgets the older ones of `shard` itself, and wakes senders for which there is room now. The
- * shard's clocks are at their last edges before `start_ps`. By the thread that runs the shard,
- * before its edges. true: the shard must plan anew. */
+ * shard's clocks move to their last edges before `start_ps`. Called by the thread that runs the
+ * shard, before its edges. True if the shard must plan anew. */
 bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t start_ps);
-/* Delivers everything to all shards, none of it due before `start_ps`. By the leader, between
- * windows. */
+/* Delivers everything to all shards, none of it due before `start_ps`. Called by the leader,
+ * between windows. */
 void exchange_deliver_all(uint64_t start_ps);
 
-/* With several ranks, by the leader, between windows: calls `leave` for each arrival that is for a
- * shard of another rank, in the order of each ring, and forgets it. */
-void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready));
+/* With several ranks, called by the leader, between windows: passes each arrival that is for a
+ * shard of another rank to `send`, in the order of each ring, and forgets it. */
+void exchange_drain_foreign(void (*send)(uint32_t ring, uint64_t ready));
 /* Wakes senders of this rank for which there is room now. */
-void exchange_look_again(void);
+void exchange_retry_senders(void);
 /* True if a sender of this rank waits for room. */
-bool exchange_waits(void);
+bool exchange_has_waiting_sender(void);
 
 #endif

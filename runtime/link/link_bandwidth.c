@@ -53,12 +53,12 @@ uint64_t ring_link_bandwidth(const struct ring *r)
 /* Bytes of a link that the message at the tail takes: fewer than `bytes` where it is cut. */
 static uint32_t link_bytes(const struct ring *r, unsigned kind, uint32_t bytes)
 {
-    const struct platform_message *about = &port_messages(ring_index(r))[kind];
+    const struct platform_message *type = &port_messages(ring_index(r))[kind];
     uint32_t length;
-    if (!about->length_at)
+    if (!type->length_at)
         return bytes;
-    memcpy(&length, (const char *)ring_slot(r->tail) + about->length_at, sizeof length);
-    return length < about->variable ? bytes - (about->variable - length) : bytes;
+    memcpy(&length, (const char *)ring_slot(r->tail) + type->length_at, sizeof length);
+    return length < type->variable_bytes ? bytes - (type->variable_bytes - length) : bytes;
 }
 
 void ring_grant(const struct shared_wire_channel_use *use, uint32_t slot, uint64_t time_ps,

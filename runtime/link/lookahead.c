@@ -24,9 +24,9 @@ static uint64_t least_latency(const struct platform_table *table, const struct p
     return (uint64_t)((wide)r->latency * 1000000000000u / hz);
 }
 
-/* Over the same link as a ring of another partition? Grants of the link are ordered between
- * windows, so its messages may arrive no earlier than in the next window, wherever their receiver
- * is. */
+/* True if the ring crosses the same link as a ring of another partition. Grants of the link are
+ * ordered between windows, so its messages may arrive no earlier than in the next window, wherever
+ * their receiver is. */
 static bool meets_others(const struct platform_table *table, const struct platform_ring *r)
 {
     if (!r->link || !table->links[r->link - 1].shared)
@@ -48,8 +48,7 @@ uint64_t lookahead_ps(const struct platform_table *table)
         if (table->instances[r->sender].partition == table->instances[r->receiver].partition
             && !meets_others(table, r))
             continue;
-        uint64_t latency = least_latency(table, r);
-        window = min(latency, window);
+        window = min(least_latency(table, r), window);
     }
     for (uint32_t i = 0; i < table->domain_count; i++)
         fastest = max(table->domains[i].hz, fastest);
@@ -68,8 +67,7 @@ static uint64_t least_of(const struct platform_table *table,
         const struct platform_ring *r = &table->rings[i];
         if (!is_chosen(table, r))
             continue;
-        uint64_t latency = least_latency(table, r);
-        least = min(latency, least);
+        least = min(least_latency(table, r), least);
     }
     return least == UINT64_MAX ? window : least / window * window;
 }
@@ -82,8 +80,8 @@ static bool leaves_main(const struct platform_table *table, const struct platfor
 
 static bool crosses_link(const struct platform_table *table, const struct platform_ring *r)
 {
-    bool two = table->instances[r->sender].partition != table->instances[r->receiver].partition;
-    return leaves_main(table, r) || (two && r->link);
+    bool is_cut = table->instances[r->sender].partition != table->instances[r->receiver].partition;
+    return leaves_main(table, r) || (is_cut && r->link);
 }
 
 static bool crosses_ranks(const struct platform_table *table, const struct platform_ring *r)

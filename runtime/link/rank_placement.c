@@ -21,22 +21,24 @@ const char *placement_text(void)
     return text ? text : "";
 }
 
-bool placement_of_partitions(const struct platform_table *table, uint32_t wanted, uint8_t *rank_of)
+bool placement_of_partitions(const struct platform_table *table, uint32_t rank_count,
+                             uint8_t *rank_of)
 {
     const char *text = placement_text();
     uint32_t count = partition_count(table);
     for (uint32_t i = 0; i < count; i++) {
         char *end;
         unsigned long rank = strtoul(text, &end, 10);
-        bool last = i == count - 1;
-        if (end == text || rank >= wanted || (i == 0 && rank) || *end != (last ? '\0' : ',')) {
+        bool is_last = i == count - 1;
+        if (end == text || rank >= rank_count || (i == 0 && rank)
+            || *end != (is_last ? '\0' : ',')) {
             fprintf(stderr,
                     "heddle: %s does not say which of %u ranks runs which of %u partitions\n",
-                    PLACEMENT_ENVIRONMENT, wanted, count);
+                    PLACEMENT_ENVIRONMENT, rank_count, count);
             return false;
         }
         rank_of[i] = (uint8_t)rank;
-        text = end + !last;
+        text = end + !is_last;
     }
     return true;
 }

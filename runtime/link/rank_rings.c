@@ -26,12 +26,12 @@
 
 /* A ring whose ends are at different ranks, one of them this. */
 struct cut {
-    uint32_t ring; /* number of the sender's half */
-    uint32_t rank; /* the other end's rank */
-    bool sends;    /* the sender is here */
-    uint32_t next; /* slot of the next message to be sent or taken */
-    uint32_t free; /* slot that is freed next */
-    uint32_t held; /* receiver: messages that were taken in and not freed */
+    uint32_t ring;       /* number of the sender's half */
+    uint32_t rank;       /* the other end's rank */
+    bool sends;          /* the sender is here */
+    uint32_t next;       /* slot of the next message to be sent or received */
+    uint32_t free;       /* slot that is freed next */
+    uint32_t held_count; /* receiver: messages that were taken in and not freed */
 };
 
 struct sent_message {
@@ -51,26 +51,21 @@ static uint32_t *cut_of;  /* 1 + index, by ring */
 static uint32_t *holding; /* the cuts that hold messages, which may be freed */
 static uint32_t holding_count;
 static struct rank_rings_arrivals arrivals; /* messages and credits collected so far */
-static bool leaves;
+static bool has_outgoing;
 
 static uint32_t rank_at(uint32_t domain)
 {
     return ranks.of_shard[domain / engine.clock_count];
 }
 
-static void lower(uint64_t *time_ps, uint64_t other)
-{
-    *time_ps = min(other, *time_ps);
-}
-
-/* Something reaches a component of `rank` whose clock is `domain`. */
-static void arrives(uint32_t rank, uint32_t domain, uint64_t cycle)
+/* Notes that something reaches a component of `rank` whose clock is `domain`. */
+static void add_arrival(uint32_t rank, uint32_t domain, uint64_t cycle)
 {
     uint64_t time_ps = engine_time_of(domain, cycle);
-    lower(&arrivals.rank_ps[rank], time_ps);
+    arrivals.rank_ps[rank] = min(arrivals.rank_ps[rank], time_ps);
     if (domain < engine.clock_count)
-        lower(&arrivals.main_ps, time_ps);
-    leaves = true;
+        arrivals.main_ps = min(arrivals.main_ps, time_ps);
+    has_outgoing = true;
 }
 
 static void forget_arrivals(void)
@@ -79,7 +74,7 @@ static void forget_arrivals(void)
         arrivals.rank_ps[i] = ENGINE_NEVER;
     arrivals.main_ps = ENGINE_NEVER;
     arrivals.messages = 0;
-    leaves = false;
+    has_outgoing = false;
 }
 
 /* ---- sending ---- */
@@ -96,14 +91,15 @@ static void send_message(uint32_t ring, uint64_t ready)
     rank_put(c->rank, m, sent.bytes);
     c->next = ring_after(r, c->next);
     arrivals.messages = 1;
-    arrives(c->rank, ring_receiver_domain(r), ready);
+    add_arrival(c->rank, ring_receiver_domain(r), ready);
 }
 
-/* How many slots the receiver has freed since this was asked last. */
-static uint32_t freed(const struct cut *c, const struct ring *far)
+/* The slots that the receiver has freed since its last credits were sent. */
+static uint32_t count_freed(const struct cut *c, const struct ring *far)
 {
     uint32_t count = 0;
-    for (uint32_t slot = c->free; count < c->held && !(message_stamp(ring_slot(slot)) & RING_FULL);
+    for (uint32_t slot = c->free;
+         count < c->held_count && !(message_stamp(ring_slot(slot)) & RING_FULL);
          slot = ring_after(far, slot))
         count++;
     return count;
@@ -112,7 +108,7 @@ static uint32_t freed(const struct cut *c, const struct ring *far)
 static void send_credits(struct cut *c)
 {
     const struct ring *far = ring_at(shard_cut_far(c->ring));
-    const struct credits credits = {c->ring, freed(c, far)};
+    const struct credits credits = {c->ring, count_freed(c, far)};
     if (!credits.count)
         return;
     rank_put(c->rank, &credits, sizeof credits);
@@ -120,19 +116,19 @@ static void send_credits(struct cut *c)
         uint64_t stamp = message_stamp(ring_slot(c->free));
         rank_put(c->rank, &stamp, sizeof stamp);
         c->free = ring_after(far, c->free);
-        arrives(c->rank, ring_sender_domain(far), stamp >> 16);
+        add_arrival(c->rank, ring_sender_domain(far), stamp >> 16);
     }
-    c->held -= credits.count;
+    c->held_count -= credits.count;
 }
 
 void rank_rings_collect(void)
 {
-    exchange_take_out(send_message);
+    exchange_drain_foreign(send_message);
 }
 
-bool rank_rings_leaves(void)
+bool rank_rings_have_outgoing(void)
 {
-    return leaves;
+    return has_outgoing;
 }
 
 void rank_rings_send(struct rank_rings_arrivals *sent)
@@ -144,7 +140,7 @@ void rank_rings_send(struct rank_rings_arrivals *sent)
     rank_put_others(&no_message, sizeof no_message);
     for (uint32_t i = 0; i < holding_count; i++) {
         send_credits(&cuts[holding[i]]);
-        if (cuts[holding[i]].held)
+        if (cuts[holding[i]].held_count)
             holding[kept++] = holding[i];
     }
     holding_count = kept;
@@ -153,18 +149,18 @@ void rank_rings_send(struct rank_rings_arrivals *sent)
     forget_arrivals();
 }
 
-/* ---- taking ---- */
+/* ---- receiving ---- */
 
 static struct cut *cut_at(uint32_t ring, uint32_t from, bool sends)
 {
     struct cut *c =
         ring < engine_base.platform->ring_count && cut_of[ring] ? &cuts[cut_of[ring] - 1] : NULL;
     if (!c || c->rank != from || c->sends != sends)
-        bug("rank %u tells of ring %u, which does not lie between us", from, ring);
+        bug("rank %u sends for ring %u, which does not lie between us", from, ring);
     return c;
 }
 
-static void take_message(const struct sent_message *sent, const void *bytes, uint32_t from)
+static void receive_message(const struct sent_message *sent, const void *bytes, uint32_t from)
 {
     struct cut *c = cut_at(sent->ring, from, false);
     const struct ring *far = ring_at(shard_cut_far(sent->ring));
@@ -172,30 +168,30 @@ static void take_message(const struct sent_message *sent, const void *bytes, uin
         bug("ring %u: a message comes from rank %u for a slot that is full", sent->ring, from);
     memcpy(ring_slot(c->next), bytes, sent->bytes);
     c->next = ring_after(far, c->next);
-    if (c->held++ == 0)
+    if (c->held_count++ == 0)
         holding[holding_count++] = (uint32_t)(c - cuts);
-    ring_take(sent->ring, sent->ready);
+    ring_deliver(sent->ring, sent->ready);
 }
 
-void rank_rings_take(uint32_t from)
+void rank_rings_receive(uint32_t from)
 {
     struct sent_message sent;
     struct credits credits;
-    memcpy(&sent, rank_take(from, sizeof sent), sizeof sent);
+    memcpy(&sent, rank_read_next(from, sizeof sent), sizeof sent);
     while (sent.ring != RING_NONE) {
-        take_message(&sent, rank_take(from, sent.bytes), from);
-        memcpy(&sent, rank_take(from, sizeof sent), sizeof sent);
+        receive_message(&sent, rank_read_next(from, sent.bytes), from);
+        memcpy(&sent, rank_read_next(from, sizeof sent), sizeof sent);
     }
-    memcpy(&credits, rank_take(from, sizeof credits), sizeof credits);
+    memcpy(&credits, rank_read_next(from, sizeof credits), sizeof credits);
     while (credits.ring != RING_NONE) {
         struct cut *c = cut_at(credits.ring, from, true);
         for (uint32_t i = 0; i < credits.count; i++) {
             uint64_t stamp;
-            memcpy(&stamp, rank_take(from, sizeof stamp), sizeof stamp);
+            memcpy(&stamp, rank_read_next(from, sizeof stamp), sizeof stamp);
             message_set_stamp(ring_slot(c->free), stamp);
             c->free = ring_after(ring_at(c->ring), c->free);
         }
-        memcpy(&credits, rank_take(from, sizeof credits), sizeof credits);
+        memcpy(&credits, rank_read_next(from, sizeof credits), sizeof credits);
     }
 }
 
@@ -211,7 +207,7 @@ static bool check_links(const struct platform_table *table)
         for (uint32_t k = 0; k < i; k++) {
             const struct platform_ring *other = &table->rings[k];
             if (other->link != r->link
-                || (other->is_reply ^ other->reversed) != (r->is_reply ^ r->reversed)
+                || (other->is_reply ^ other->is_reversed) != (r->is_reply ^ r->is_reversed)
                 || rank_at(ring_sender_domain(ring_at(k)))
                        == rank_at(ring_sender_domain(ring_at(i))))
                 continue;

@@ -2,7 +2,7 @@
  *
  * Life cycle: rank_rings_open() when the instances are initialised, with several ranks. Then
  * rank_rings_collect() at the end of each window, and when ranks meet rank_rings_send(), an
- * exchange (rank.h), and rank_rings_take() for each of the others. */
+ * exchange (rank.h), and rank_rings_receive() for each of the others. */
 #ifndef HEDDLE_RUNTIME_LINK_RANK_RINGS_H
 #define HEDDLE_RUNTIME_LINK_RANK_RINGS_H
 
@@ -24,11 +24,11 @@ struct rank_rings_arrivals {
 
 /* Collects the messages that were sent to other ranks in the window that ends. */
 void rank_rings_collect(void);
-/* True if rank_rings_collect() has taken anything since the last exchange of ranks. */
-bool rank_rings_leaves(void);
-/* Sends the other ranks what rank_rings_collect() has taken, and which slots were freed. */
+/* True if rank_rings_collect() has collected anything since the last exchange of ranks. */
+bool rank_rings_have_outgoing(void);
+/* Sends the other ranks what rank_rings_collect() has collected, and which slots were freed. */
 void rank_rings_send(struct rank_rings_arrivals *arrivals);
 /* Takes in what `from` has sent. The clocks of all shards are before the end of the window. */
-void rank_rings_take(uint32_t from);
+void rank_rings_receive(uint32_t from);
 
 #endif

@@ -22,7 +22,7 @@
 #include "ring_state.h"
 #include "shard_cut.h"
 
-static bool traced; /* each message is looked at */
+static bool is_traced; /* each message is looked at */
 
 uint32_t ring_sender(const struct ring *r)
 {
@@ -75,15 +75,15 @@ uint64_t ring_credit_return(const struct ring *r)
 void ring_announce_late(struct ring *r, uint64_t ready)
 {
     const struct ring_route *route = ring_route(r);
-    if (unlikely(route->split))
+    if (unlikely(route->is_split))
         exchange_message(route->sender_domain / engine.clock_count,
                          route->receiver_domain / engine.clock_count, ring_index(r), ready);
     else
         engine_arrives_far(route->receiver, ready);
 }
 
-/* Are arrivals marks, made for heads only? Whether the ring lies between two shards makes no
- * difference. */
+/* True if arrivals are marks, which are made for heads only. Whether the ring lies between two
+ * shards makes no difference. */
 static inline bool is_near(const struct ring *r)
 {
     return r->latency && r->latency + ring_route(r)->delay < ENGINE_NEAR;
@@ -93,7 +93,7 @@ static inline bool is_near(const struct ring *r)
  * ring_drop() does so for a message that is not the first. */
 static inline void announce(struct ring *r, uint64_t ready)
 {
-    uint64_t *pending = arena_at(uint64_t, r->pending), bit = (uint64_t)1 << r->pending_bit;
+    uint64_t *pending = arena_at(uint64_t, r->pending_at), bit = (uint64_t)1 << r->pending_bit;
     bool first = !(*pending & bit);
     *pending |= bit;
     if (!is_near(r))
@@ -124,7 +124,7 @@ void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_b
     r->messages++;
     r->awaited += awaited;
     ring_count_sent(r, limit);
-    if (!ring_route(r)->split)
+    if (!ring_route(r)->is_split)
         announce(r, ready);
     else if (ready != RING_UNKNOWN)
         ring_announce_late(r, ready);
@@ -139,18 +139,18 @@ void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned await
 }
 
 /* The sender's shard may have been a window ahead of what marks can name. */
-void ring_take(uint32_t number, uint64_t ready)
+void ring_deliver(uint32_t number, uint64_t ready)
 {
     struct ring *r = ring_at(shard_cut_far(number));
     if (ready - engine.domains[r->receiver_domain].cycle < ENGINE_NEAR) {
         announce(r, ready);
         return;
     }
-    *arena_at(uint64_t, r->pending) |= (uint64_t)1 << r->pending_bit;
+    *arena_at(uint64_t, r->pending_at) |= (uint64_t)1 << r->pending_bit;
     engine_arrives_far(ring_route(r)->receiver, ready);
 }
 
-bool ring_look_again(uint32_t number)
+bool ring_retry_sender(uint32_t number)
 {
     struct ring *r = ring_at(number);
     uint64_t stamp = message_stamp(ring_slot(r->tail));
@@ -168,7 +168,7 @@ bool ring_look_again(uint32_t number)
 void ring_find_simple(struct ring *r)
 {
     uint32_t ahead = r->latency + ring_route(r)->delay;
-    bool simple = r->latency && ahead < ENGINE_NEAR && !ring_route(r)->split && !traced;
+    bool simple = r->latency && ahead < ENGINE_NEAR && !ring_route(r)->is_split && !is_traced;
     r->simple = !simple ? RING_NOT_SIMPLE : ring_is_narrow(r) ? RING_NARROW : RING_WHOLE;
     r->ahead = ((uint64_t)ahead << 16) + RING_FULL - 0xffff;
 }
@@ -182,14 +182,14 @@ static void find_all_simple(void)
 
 void ring_trace_all(bool on)
 {
-    traced = on;
+    is_traced = on;
     find_all_simple();
 }
 
 /* The sender of a ring that may lie between two shards begins to wait for room. */
 static void begin_to_wait(struct ring *r, enum ring_wait wait)
 {
-    if (unlikely(ring_route(r)->split) && !r->sender_waits)
+    if (unlikely(ring_route(r)->is_split) && !r->sender_waits)
         exchange_wait(ring_index(r));
     r->sender_waits = (uint8_t)wait;
 }

@@ -27,9 +27,9 @@
  * comparison whether a slot is its own to use: with the limit of the present cycle, which
  * components keep instead of the cycle itself (component.limit). The low bits of an empty slot's
  * stamp mean nothing. */
-#define RING_FULL ((uint64_t)1 << 63)
-#define RING_UNKNOWN                                                                               \
-    (((uint64_t)1 << 47) - 1) /* cycle of a message that still waits for a shared wire */
+#define RING_FULL    ((uint64_t)1 << 63)
+/* The cycle of a message that still waits for a shared wire. */
+#define RING_UNKNOWN (((uint64_t)1 << 47) - 1)
 
 struct message {
     uint64_t stamp;
@@ -85,20 +85,20 @@ enum ring_simple { RING_NOT_SIMPLE, RING_WHOLE, RING_NARROW };
  * their arena offset (units of 8 bytes), so that finding header or payload takes no multiplication.
  */
 struct ring {
-    uint64_t ahead;    /* simple: what makes the limit of now the stamp of a message sent now */
-    uint64_t sent;     /* limit of the last cycle in which something was sent */
-    uint64_t messages; /* sent */
-    uint32_t head;     /* receiver: slot of the oldest message */
-    uint32_t tail;     /* sender: slot of the next message */
-    uint32_t first;    /* slots are at first, first + step, ... */
-    uint32_t end;      /* ... up to end, exclusive; a narrow ring has more after it */
-    uint32_t awaited;  /* messages sent that will be answered, modulo 2^32 */
-    uint32_t mark;     /* the receiver's, for arrivals: engine_mark_of() */
-    uint32_t pending;  /* arena offset of the word of the receiver's pending bits */
-    uint16_t latency;  /* cycles; 0: ask the engine (link, clocks differ, or more than fits) */
-    uint16_t step;     /* size of a slot, in units of 8 bytes */
-    uint16_t width;    /* messages a cycle */
-    uint16_t burst;    /* messages sent in cycle `sent` */
+    uint64_t ahead;      /* simple: what makes the limit of now the stamp of a message sent now */
+    uint64_t sent;       /* limit of the last cycle in which something was sent */
+    uint64_t messages;   /* sent */
+    uint32_t head;       /* receiver: slot of the oldest message */
+    uint32_t tail;       /* sender: slot of the next message */
+    uint32_t first;      /* the first slot; the others follow, `step` apart */
+    uint32_t end;        /* where the last slot in use ends; a narrow ring has more after it */
+    uint32_t awaited;    /* messages sent that will be answered, modulo 2^32 */
+    uint32_t mark;       /* the receiver's, for arrivals: engine_mark_of() */
+    uint32_t pending_at; /* arena offset of the word of the receiver's pending bits */
+    uint16_t latency;    /* cycles; 0: ask the engine (link, clocks differ, or more than fits) */
+    uint16_t step;       /* size of a slot, in units of 8 bytes */
+    uint16_t width;      /* messages a cycle */
+    uint16_t burst;      /* messages sent in cycle `sent` */
     uint8_t pending_bit;
     uint8_t receiver_domain;
     uint8_t simple;       /* within the marks of arrivals, and not traced: enum ring_simple */
@@ -191,8 +191,8 @@ static inline void ring_begin_again(struct ring *r, uint64_t limit)
         r->head = r->tail = r->first;
 }
 
-/* Room for one more message in this cycle? When not, the sender is woken as soon as there is room.
- */
+/* True if there is room for one more message in this cycle. If not, the sender is woken as soon as
+ * there is. */
 static inline bool ring_has_room(struct ring *r, uint64_t limit)
 {
     uint64_t stamp = message_stamp(ring_slot(r->tail));
@@ -213,14 +213,14 @@ static inline bool ring_has_had_its_cycle(const struct ring *r, uint64_t limit)
     return r->sent == limit && r->burst >= r->width;
 }
 
-/* true: nothing has come free since the sender was refused a slot. false: unknown. */
+/* True if nothing has come free since the sender was refused a slot. False: unknown. */
 static inline bool ring_is_still_full(const struct ring *r)
 {
     return r->sender_waits == RING_WAITS;
 }
 
-/* Room for one more after the next message, which ring_has_room() has promised? When not, the
- * sender is woken as soon as there is. */
+/* True if there is room for one more after the next message, which ring_has_room() has promised. If
+ * not, the sender is woken as soon as there is. */
 bool ring_has_second(struct ring *r, uint64_t limit);
 
 /* Counts the messages of a cycle. */
@@ -250,7 +250,7 @@ static inline void ring_put_simple(struct ring *r, uint64_t limit, unsigned kind
     r->messages++;
     r->awaited += awaited;
     ring_count_sent(r, limit);
-    uint64_t *pending = arena_at(uint64_t, r->pending), bits = *pending,
+    uint64_t *pending = arena_at(uint64_t, r->pending_at), bits = *pending,
              with = bits | (uint64_t)1 << r->pending_bit;
     if (with != bits) {
         *pending = with;
@@ -298,7 +298,7 @@ static inline uint64_t ring_shows_at(const struct ring *r)
 }
 
 /* Drops the oldest message, which ring_oldest() returned in this tick. Its slot stays readable
- * until the tick ends. true: the next one is visible too. */
+ * until the tick ends. True if the next one is visible, too. */
 static inline bool ring_drop(struct ring *r, uint64_t limit)
 {
     uint64_t back = r->latency ? limit + ((uint64_t)r->latency << 16) : ring_credit_return(r) << 16;
@@ -311,7 +311,7 @@ static inline bool ring_drop(struct ring *r, uint64_t limit)
     if ((stamp ^ RING_FULL) <= limit)
         return true;
     if (!(stamp & RING_FULL))
-        *arena_at(uint64_t, r->pending) &= ~((uint64_t)1 << r->pending_bit);
+        *arena_at(uint64_t, r->pending_at) &= ~((uint64_t)1 << r->pending_bit);
     else if (r->simple)
         engine_mark_arrival(r->mark, r->receiver_domain, stamp >> 16);
     else
@@ -363,7 +363,7 @@ static inline void ring_pop(uint32_t place, uint64_t limit)
  */
 static inline uint64_t component_pending(const struct component *c, unsigned word)
 {
-    return *arena_at(uint64_t, c->pending + word);
+    return *arena_at(uint64_t, c->pending_at + word);
 }
 
 #endif

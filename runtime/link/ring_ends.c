@@ -24,7 +24,7 @@ void ring_ends_open(const struct platform_table *opened)
     sums = rank_is_alone() ? NULL : arena_derive((table->ring_count + 1) * sizeof *sums);
 }
 
-void ring_ends_note(uint32_t near, uint32_t cycles, uint32_t slots)
+void ring_ends_add(uint32_t near, uint32_t cycles, uint32_t slots)
 {
     if (!sums)
         return;
@@ -53,8 +53,8 @@ void ring_ends_agree(void (*add)(uint32_t near, uint32_t cycles, uint32_t slots)
     rank_exchange();
     for (uint32_t from = rank_other(0); from < ranks.count; from = rank_other(from + 1)) {
         struct added sent;
-        while (rank_left(from)) {
-            memcpy(&sent, rank_take(from, sizeof sent), sizeof sent);
+        while (rank_bytes_left(from)) {
+            memcpy(&sent, rank_read_next(from, sizeof sent), sizeof sent);
             if (sent.ring >= table->ring_count || rank_across(sent.ring) != from)
                 bug("rank %u adds to ring %u, which does not lie between us", from, sent.ring);
             add(sent.ring, sent.cycles, sent.slots);

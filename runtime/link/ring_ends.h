@@ -12,7 +12,7 @@ struct platform_table;
 
 void ring_ends_open(const struct platform_table *table);
 /* By ring.c: to ring `near`, of the tables, cycles and slots were added here. */
-void ring_ends_note(uint32_t near, uint32_t cycles, uint32_t slots);
+void ring_ends_add(uint32_t near, uint32_t cycles, uint32_t slots);
 /* Calls `add` for what was added at other ranks to rings that end here. */
 void ring_ends_agree(void (*add)(uint32_t near, uint32_t cycles, uint32_t slots));
 

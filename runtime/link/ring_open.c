@@ -43,7 +43,7 @@ void ring_add_delay(uint32_t number, uint32_t cycles)
 {
     uint32_t near = shard_cut_near(number);
     add_end(near, cycles, 0);
-    ring_ends_note(near, cycles, 0);
+    ring_ends_add(near, cycles, 0);
 }
 
 void ring_add_pipeline(uint32_t number, uint32_t cycles)
@@ -51,7 +51,7 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles)
     uint32_t near = shard_cut_near(number);
     uint32_t slots = cycles * ring_at(near)->width;
     add_end(near, cycles, slots);
-    ring_ends_note(near, cycles, slots);
+    ring_ends_add(near, cycles, slots);
 }
 
 void ring_agree(void)
@@ -81,23 +81,23 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     r->width = (uint16_t)p->width;
     r->step = (uint16_t)(RING_HEADER + p->payload_bytes / ARENA_UNIT);
     route->link = p->link;
-    bool one_clock =
+    bool has_one_clock =
         route->sender_domain % engine.clock_count == route->receiver_domain % engine.clock_count;
-    r->latency = p->link || !one_clock || p->latency > UINT16_MAX ? 0 : (uint16_t)p->latency;
-    route->split = shard_cut_near(number) != shard_cut_far(number);
+    r->latency = p->link || !has_one_clock || p->latency > UINT16_MAX ? 0 : (uint16_t)p->latency;
+    route->is_split = shard_cut_near(number) != shard_cut_far(number);
     r->receiver_domain = route->receiver_domain;
     route->sender = sender;
     route->receiver = receiver;
     r->mark = engine_mark_of(receiver);
     if (platform_is_here(p->receiver))
-        r->pending = engine_base.components[receiver]->pending + p->pending / 64;
+        r->pending_at = engine_base.components[receiver]->pending_at + p->pending / 64;
     r->pending_bit = (uint8_t)(p->pending % 64);
     if (shard_cut_near(number) == number)
         place_first_slots(p, r);
     else
         ring_share_slots(shard_cut_near(number));
     ring_find_simple(r);
-    route->half = (uint8_t)(p->is_reply ^ p->reversed);
+    route->half = (uint8_t)(p->is_reply ^ p->is_reversed);
 }
 
 void ring_reserve(void)

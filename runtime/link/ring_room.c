@@ -22,14 +22,14 @@
 #define NARROW 16u
 #define DEEP   (2 * NARROW)
 
-static bool ring_large; /* platform_is_large() */
+static bool is_large; /* platform_is_large() */
 
 /* True if a ring may use fewer slots than it has: not where others than its ends look at slots, nor
  * where both ends may do so in one tick. */
 static bool may_be_narrow(const struct ring *r)
 {
     const struct ring_route *route = ring_route(r);
-    return r->latency && !route->split && route->sender != route->receiver;
+    return r->latency && !route->is_split && route->sender != route->receiver;
 }
 
 static size_t slot_bytes(const struct ring *r, uint32_t slots)
@@ -37,28 +37,28 @@ static size_t slot_bytes(const struct ring *r, uint32_t slots)
     return (size_t)slots * r->step * ARENA_UNIT;
 }
 
-/* How many it begins with. */
+/* How many slots a narrow ring begins with. */
 static uint32_t few_slots(void)
 {
-    return ring_large ? FEW : NARROW;
+    return is_large ? FEW : NARROW;
 }
 
-/* Gives an empty ring `depth` slots. */
 void ring_place_slots(struct ring *r, uint32_t depth)
 {
     struct ring_route *route = ring_route(r);
-    uint32_t few = few_slots(), before = route->room;
-    bool narrow = depth > few && may_be_narrow(r), deep = narrow && (ring_large || depth >= DEEP);
+    uint32_t few = few_slots(), before = route->placed_slots;
+    bool is_narrow = depth > few && may_be_narrow(r),
+         deep = is_narrow && (is_large || depth >= DEEP);
     route->depth = depth;
-    route->room = deep ? few : depth;
-    route->wide = deep ? arena_allocate_rear(slot_bytes(r, depth)) : 0;
-    if (route->room > before)
-        r->first = arena_allocate_front(slot_bytes(r, route->room));
-    r->end = r->first + (narrow ? few : depth) * r->step;
+    route->placed_slots = deep ? few : depth;
+    route->wide_at = deep ? arena_allocate_rear(slot_bytes(r, depth)) : 0;
+    if (route->placed_slots > before)
+        r->first = arena_allocate_front(slot_bytes(r, route->placed_slots));
+    r->end = r->first + (is_narrow ? few : depth) * r->step;
     r->head = r->first;
     r->tail = r->first;
 }
-/* The slots of the near ring are those of the far one, too. */
+
 void ring_share_slots(uint32_t near)
 {
     struct ring *from = ring_at(near);
@@ -70,26 +70,25 @@ void ring_share_slots(uint32_t near)
     ring_routes[shard_cut_far(near)].depth = ring_routes[near].depth;
 }
 
-/* To where there is room for all slots. */
+/* Moves the slots to the place where all of them fit. */
 static void move_slots(struct ring *r)
 {
     struct ring_route *route = ring_route(r);
     uint32_t from = r->first;
-    r->first = route->wide;
-    route->room = route->depth;
+    r->first = route->wide_at;
+    route->placed_slots = route->depth;
     memcpy(ring_slot(r->first), ring_slot(from), (size_t)(r->end - from) * ARENA_UNIT);
     r->end += r->first - from;
     r->head += r->first - from;
     r->tail += r->first - from;
 }
 
-/* Twice as many slots, the new ones `ahead` of the one to send in next; what is in the slots from
- * there on moves up with them, oldest first as before. */
+/* What is in the slots from the new ones on moves up with them, oldest first as before. */
 void ring_widen(struct ring *r, uint32_t ahead)
 {
     uint32_t used = (r->end - r->first) / r->step, rest = ring_route(r)->depth - used;
     uint32_t added = min(used, rest) * r->step;
-    if (used + added / r->step > ring_route(r)->room)
+    if (used + added / r->step > ring_route(r)->placed_slots)
         move_slots(r);
     uint32_t gap = r->tail + ahead * r->step;
     if (r->head > gap || (r->head == gap && message_stamp(ring_slot(gap)) & RING_FULL))
@@ -103,5 +102,5 @@ void ring_widen(struct ring *r, uint32_t ahead)
 
 void ring_open_room(const struct platform_table *table)
 {
-    ring_large = platform_is_large(table);
+    is_large = platform_is_large(table);
 }

@@ -30,12 +30,12 @@ void ring_trace_all(bool on);
 #define RING_OWN UINT64_MAX
 void ring_trace(const struct ring *r, const struct message *m, uint64_t nth, uint64_t time_ps,
                 uint64_t granted_ps);
-/* A message of another shard, for the receiver of ring `number` (of the tables) in cycle `ready`;
- * by exchange.c, in the shard of the receiver. */
-void ring_take(uint32_t number, uint64_t ready);
-/* Has the receiver, in another shard, made room meanwhile? Then the sender is woken when it may use
- * it. By exchange.c, in the shard of the sender. */
-bool ring_look_again(uint32_t number);
+/* Announces a message of another shard to the receiver of ring `number` (of the tables), for cycle
+ * `ready`. Called by exchange.c, in the shard of the receiver. */
+void ring_deliver(uint32_t number, uint64_t ready);
+/* True if the receiver, in another shard, has made room: the sender is woken when it may use that.
+ * Called by exchange.c, in the shard of the sender. */
+bool ring_retry_sender(uint32_t number);
 
 struct ring_link_use {
     uint64_t messages;

@@ -19,13 +19,13 @@ struct ring_route {
     uint32_t delay; /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
     uint8_t sender_domain;
     uint8_t receiver_domain;
-    uint8_t is_reply; /* 0 or 1; a state that is loaded may say anything */
-    uint8_t half;     /* the link's half */
-    uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
-    uint8_t split;    /* between two shards: this is one of two rings */
-    uint32_t depth;   /* slots */
-    uint32_t room;    /* slots for which there is room where they are now */
-    uint32_t wide;    /* where there is room for all; 0: they begin where it is */
+    uint8_t is_reply;      /* 0 or 1; a state that is loaded may say anything */
+    uint8_t half;          /* the link's half */
+    uint32_t link;         /* 1 + index of the link that is crossed, 0: a wire */
+    uint8_t is_split;      /* between two shards: this is one of two rings */
+    uint32_t depth;        /* slots */
+    uint32_t placed_slots; /* slots that fit where they are now */
+    uint32_t wide_at;      /* arena offset of a place for all slots; 0: they are there */
 };
 
 struct ring_link_half {

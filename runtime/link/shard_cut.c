@@ -60,19 +60,20 @@ uint32_t shard_cut_near(uint32_t number)
     return number < ring_count ? number : near_of[number - ring_count];
 }
 
-/* Deals the partitions of a rank out to its shards, as those of a single process are. */
+/* Assigns the partitions of a rank to its shards, in turn as in a single process. */
 static void assign_partitions(const uint8_t *rank_of, uint32_t partitions, uint32_t number,
                               uint32_t threads, uint32_t *shards_made)
 {
-    uint32_t assigned = 0, first = *shards_made, own = 0;
-    bool main_apart = number == 0; /* the main partition's next step is known by itself: run.c */
+    uint32_t assigned = 0, first = *shards_made, count = 0;
+    bool has_main_shard =
+        number == 0; /* the main partition's next step is known by itself: run.c */
     for (uint32_t i = 1; i < partitions; i++)
-        own += rank_of[i] == number;
-    uint32_t count = min(own, threads);
+        count += rank_of[i] == number;
+    count = min(count, threads);
     for (uint32_t i = 1; i < partitions; i++)
         if (rank_of[i] == number)
-            shard_of[i] = (uint8_t)(first + main_apart + assigned++ % count);
-    for (uint32_t i = 0; i < count + main_apart; i++)
+            shard_of[i] = (uint8_t)(first + has_main_shard + assigned++ % count);
+    for (uint32_t i = 0; i < count + has_main_shard; i++)
         ranks.of_shard[(*shards_made)++] = (uint8_t)number;
 }
 
@@ -113,9 +114,7 @@ uint32_t shard_cut_shard_count(const struct platform_table *table, uint32_t thre
         return count_for_ranks(table, partitions + 1, threads);
     if (threads < 2 || partitions == 0 || !lookahead_ps(table))
         return 1;
-    uint64_t wanted = 1 + (uint64_t)threads;
-    uint64_t shards_wanted = min(wanted, partitions + 1u);
-    return shards_wanted < most ? (uint32_t)shards_wanted : most;
+    return (uint32_t)min(min((uint64_t)threads, partitions) + 1, most);
 }
 
 static void *copy(const void *from, size_t count, size_t more, size_t size)
@@ -130,9 +129,9 @@ static void shard_cut_rings(void)
 {
     uint32_t *far = copy(NULL, 0, ring_count, sizeof *far);
     for (uint32_t i = 0; i < ring_count; i++) {
-        bool two = shard_cut_shard_of(&split, split.rings[i].sender)
-                   != shard_cut_shard_of(&split, split.rings[i].receiver);
-        far[i] = two ? ring_total++ : i;
+        bool is_split = shard_cut_shard_of(&split, split.rings[i].sender)
+                        != shard_cut_shard_of(&split, split.rings[i].receiver);
+        far[i] = is_split ? ring_total++ : i;
     }
     struct platform_ring *rings =
         copy(split.rings, ring_count, ring_total - ring_count, sizeof *rings);

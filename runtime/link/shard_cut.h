@@ -15,8 +15,8 @@ uint32_t shard_cut_shard_count(const struct platform_table *table, uint32_t thre
 const struct platform_table *shard_cut_table(const struct platform_table *table, uint32_t shards);
 uint32_t shard_cut_shard_of(const struct platform_table *table, uint32_t leaf);
 uint32_t shard_cut_ring_total(void); /* the receivers' halves included */
-uint32_t
-shard_cut_far(uint32_t number); /* the receiver's half of a ring; itself when it is not split */
-uint32_t shard_cut_near(uint32_t number); /* the sender's half */
+/* The receiver's and the sender's half of a ring; the ring itself when it is not split. */
+uint32_t shard_cut_far(uint32_t number);
+uint32_t shard_cut_near(uint32_t number);
 
 #endif

@@ -22,7 +22,7 @@ struct waiting {
 };
 
 struct channel {
-    _Alignas(64) uint32_t items; /* arena: struct waiting */
+    _Alignas(64) uint32_t items_at; /* arena: struct waiting */
     uint32_t size;
     uint32_t head;
     uint32_t count;
@@ -37,7 +37,7 @@ struct shared_wire_half {
     uint32_t count;   /* channels */
     uint32_t turn;    /* channel, from `first` on, that is asked first */
     uint32_t shard;   /* the senders' shard */
-    bool mixed;       /* they are in several shards */
+    bool is_mixed;    /* they are in several shards */
     uint64_t next_ps; /* when it decides next, if nothing is queued before; 0: not known */
 };
 
@@ -58,7 +58,7 @@ static uint64_t *waits[ENGINE_MAX_DOMAINS + 1];
 
 static const struct waiting *oldest(const struct channel *c)
 {
-    return &arena_at(struct waiting, c->items)[c->head];
+    return &arena_at(struct waiting, c->items_at)[c->head];
 }
 
 static void grant(struct channel *c, uint64_t free_ps, uint64_t decided_ps)
@@ -136,7 +136,7 @@ void shared_wire_settle(uint32_t shard)
     if (shard_first[shard] == end)
         return;
     s->wire_ps = settle_halves(waits[shard], shard_first[shard], end, s->now_ps + 1);
-    s->step_end |= s->wire_ps != ENGINE_NEVER;
+    s->must_settle |= s->wire_ps != ENGINE_NEVER;
 }
 
 void shared_wire_settle_mixed(uint64_t end_ps)
@@ -156,11 +156,11 @@ uint64_t shared_wire_mixed_next(void)
 /* Something waits in the half now. Shards that run at the same time note mixed halves. */
 static void note_waiting(struct shared_wire_half *h)
 {
-    uint32_t first = h->mixed ? mixed_first : shard_first[h->shard];
+    uint32_t first = h->is_mixed ? mixed_first : shard_first[h->shard];
     uint32_t index = (uint32_t)(h - halves) - first;
-    uint64_t *word = &waits[h->mixed ? engine.shard_count : h->shard][index / 64];
+    uint64_t *word = &waits[h->is_mixed ? engine.shard_count : h->shard][index / 64];
     uint64_t bit = (uint64_t)1 << index % 64;
-    if (h->mixed) {
+    if (h->is_mixed) {
         __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
         __atomic_store_n(&h->next_ps, 0, __ATOMIC_RELAXED);
     } else {
@@ -178,10 +178,10 @@ void shared_wire_find(void)
         struct shared_wire_half *h = &halves[i];
         uint64_t time_ps = decides_ps(h, ring_link_free_ps(h->link, h->half));
         note_waiting(h);
-        uint64_t *next = h->mixed ? &mixed_next : &shards[h->shard].wire_ps;
+        uint64_t *next = h->is_mixed ? &mixed_next : &shards[h->shard].wire_ps;
         *next = min(time_ps, *next);
-        if (!h->mixed && time_ps != ENGINE_NEVER)
-            shards[h->shard].step_end = true;
+        if (!h->is_mixed && time_ps != ENGINE_NEVER)
+            shards[h->shard].must_settle = true;
     }
 }
 
@@ -193,13 +193,13 @@ void shared_wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t b
         bug("ring %u: more messages wait for a wire than it has slots", ring);
     uint32_t index = c->head + c->count;
     index -= index >= c->size ? c->size : 0;
-    arena_at(struct waiting, c->items)[index] = (struct waiting){now_ps, slot, bytes};
+    arena_at(struct waiting, c->items_at)[index] = (struct waiting){now_ps, slot, bytes};
     c->count++;
     note_waiting(h);
-    if (h->mixed)
+    if (h->is_mixed)
         window_ask_end();
     else
-        shards[h->shard].step_end = true;
+        shards[h->shard].must_settle = true;
 }
 
 /* ---- start ---- */
@@ -219,7 +219,7 @@ static uint32_t half_number(const struct platform_table *table, uint32_t ring)
 {
     const struct platform_ring *r = &table->rings[ring];
     return r->link && table->links[r->link - 1].shared == LINK_WIRE
-               ? 2 * (r->link - 1) + (r->is_reply ^ r->reversed)
+               ? 2 * (r->link - 1) + (r->is_reply ^ r->is_reversed)
                : UINT32_MAX;
 }
 
@@ -243,7 +243,7 @@ static void give_room(struct channel *c)
 {
     const struct ring *r = ring_at(c->use.ring);
     c->size = (r->end - r->first) / r->step;
-    c->items = arena_allocate(c->size * sizeof(struct waiting));
+    c->items_at = arena_allocate(c->size * sizeof(struct waiting));
 }
 
 void shared_wire_deepen(uint32_t number)
@@ -266,8 +266,8 @@ static void open_half(const struct half_rings *w, uint32_t half, struct shared_w
     }
 }
 
-/* `mixed` or all senders in `shard`? */
-static bool half_has_shard(const struct half_rings *w, uint32_t half, uint32_t shard, bool mixed)
+/* True if the half has senders, in several shards (`is_mixed`), or all in `shard`. */
+static bool half_has_shard(const struct half_rings *w, uint32_t half, uint32_t shard, bool is_mixed)
 {
     uint32_t common_shard = UINT32_MAX;
     bool several = false;
@@ -275,20 +275,20 @@ static bool half_has_shard(const struct half_rings *w, uint32_t half, uint32_t s
         several |= common_shard != UINT32_MAX && common_shard != shard_of(w->rings[k]);
         common_shard = shard_of(w->rings[k]);
     }
-    return common_shard != UINT32_MAX && several == mixed && (mixed || common_shard == shard);
+    return common_shard != UINT32_MAX && several == is_mixed && (is_mixed || common_shard == shard);
 }
 
 static void open_halves(const struct half_rings *w, uint32_t number_of_halves, uint32_t shard,
-                        bool mixed, uint32_t *used)
+                        bool is_mixed, uint32_t *used)
 {
     for (uint32_t i = 0; i < number_of_halves; i++) {
-        if (!half_has_shard(w, i, shard, mixed))
+        if (!half_has_shard(w, i, shard, is_mixed))
             continue;
         struct shared_wire_half *h = &halves[half_count++];
         h->link = i / 2;
         h->half = i % 2;
         h->shard = shard;
-        h->mixed = mixed;
+        h->is_mixed = is_mixed;
         half_of[i] = half_count;
         open_half(w, i, h, used);
     }

@@ -51,8 +51,8 @@ uint32_t shared_wire_channel_count(uint32_t link, unsigned half);
 const struct shared_wire_channel_use *shared_wire_channel(uint32_t link, unsigned half,
                                                           uint32_t index);
 
-/* In link_bandwidth.c. Sends a message that was sent at `time_ps` over its link now, and tells its
- * receiver. `use`: of its ring, with the message. */
+/* In link_bandwidth.c. Moves a message that was sent at `time_ps` over its link now, and announces
+ * it to the receiver. `use` belongs to the message's ring, and counts the message already. */
 void ring_grant(const struct shared_wire_channel_use *use, uint32_t slot, uint64_t time_ps,
                 uint32_t bytes, uint64_t decided_ps);
 /* When a half has sent everything that it was granted. */

@@ -20,37 +20,37 @@
 
 #define TAG 1
 
-/* How many messages a rank has been told of, in exchanges with even and with odd numbers. */
+/* The messages that other ranks have notified a rank of, in exchanges with even and odd numbers. */
 struct message_counts {
     _Alignas(64) uint32_t count[2];
 };
 
 static struct message_counts *counts_of[RANK_MAX]; /* by rank; NULL: it is on another machine */
 static struct message_counts no_counts, *own_counts = &no_counts;
-static uint32_t neighbour_count = 1, tellers;
+static uint32_t neighbour_count = 1, notifiers;
 static MPI_Win window = MPI_WIN_NULL;
 static MPI_Request *requests; /* pieces of messages that are under way */
 static int request_count;
 static size_t request_capacity;
 
-/* Where the library has no common memory, no rank is told, and all ask the library. */
-static void share_counts(MPI_Comm here)
+/* Where the library has no common memory, no rank is notified, and all poll the library. */
+static void share_counts(MPI_Comm machine)
 {
     MPI_Group all, local;
     int size, failed;
-    MPI_Comm_set_errhandler(here, MPI_ERRORS_RETURN);
-    MPI_Comm_size(here, &size);
+    MPI_Comm_set_errhandler(machine, MPI_ERRORS_RETURN);
+    MPI_Comm_size(machine, &size);
     neighbour_count = (uint32_t)size;
     failed =
-        MPI_Win_allocate_shared(sizeof *own_counts, 1, MPI_INFO_NULL, here, &own_counts, &window)
+        MPI_Win_allocate_shared(sizeof *own_counts, 1, MPI_INFO_NULL, machine, &own_counts, &window)
         != MPI_SUCCESS;
-    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, here);
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, machine);
     if (failed)
         return;
     *own_counts = (struct message_counts){{0, 0}};
-    tellers = neighbour_count - 1;
+    notifiers = neighbour_count - 1;
     MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Comm_group(here, &local);
+    MPI_Comm_group(machine, &local);
     for (int i = 0; i < size; i++) {
         MPI_Aint bytes;
         int unit, rank;
@@ -61,7 +61,7 @@ static void share_counts(MPI_Comm here)
     }
     MPI_Group_free(&all);
     MPI_Group_free(&local);
-    MPI_Barrier(here);
+    MPI_Barrier(machine);
 }
 
 /* The library inspects the machine by hwloc. A plugin of hwloc asks OpenCL for devices. In a
@@ -71,31 +71,31 @@ static bool init_library(void)
 {
     static const char name[] = "HWLOC_COMPONENTS";
     int provided;
-    bool chosen = getenv(name);
+    bool is_chosen = getenv(name);
     setenv(name, "-opencl", 0);
-    bool good = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) == MPI_SUCCESS
-                && provided >= MPI_THREAD_SERIALIZED;
-    if (!chosen)
+    bool is_open = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) == MPI_SUCCESS
+                   && provided >= MPI_THREAD_SERIALIZED;
+    if (!is_chosen)
         unsetenv(name);
-    return good;
+    return is_open;
 }
 
 static bool open_ranks(uint32_t *number, uint32_t *count)
 {
-    int own, all;
+    int rank, size;
     if (!init_library()) {
         fprintf(stderr, "heddle: this MPI library cannot be used by several threads in turn\n");
         return false;
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &own);
-    MPI_Comm_size(MPI_COMM_WORLD, &all);
-    *number = (uint32_t)own;
-    *count = (uint32_t)all;
-    MPI_Comm here;
-    if (all <= RANK_MAX
-        && MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here)
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    *number = (uint32_t)rank;
+    *count = (uint32_t)size;
+    MPI_Comm machine;
+    if (size <= RANK_MAX
+        && MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine)
                == MPI_SUCCESS)
-        share_counts(here);
+        share_counts(machine);
     return true;
 }
 
@@ -104,10 +104,10 @@ static uint32_t neighbours(void)
     return neighbour_count;
 }
 
-/* As many messages as there are when all neighbours have told of that exchange. */
-static uint32_t expected(uint64_t exchange)
+/* The count that all neighbours together reach with that exchange. */
+static uint32_t expected_count(uint64_t exchange)
 {
-    return (uint32_t)divide_up(exchange, 2) * tellers;
+    return (uint32_t)divide_up(exchange, 2) * notifiers;
 }
 
 static void futex(uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
@@ -115,20 +115,20 @@ static void futex(uint32_t *word, int operation, uint32_t value, const struct ti
     syscall(SYS_futex, word, operation, value, limit, NULL, 0);
 }
 
-static void tell(uint32_t to, uint64_t exchange)
+static void notify(uint32_t to, uint64_t exchange)
 {
     if (!counts_of[to])
         return;
     uint32_t *count = &counts_of[to]->count[exchange & 1];
-    if (__atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST) == expected(exchange))
+    if (__atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST) == expected_count(exchange))
         futex(count, FUTEX_WAKE, 1, NULL);
 }
 
-static bool wait_for_neighbours(uint64_t exchange, uint32_t looks, uint32_t sleep_ns)
+static bool wait_for_neighbours(uint64_t exchange, uint32_t polls, uint32_t sleep_ns)
 {
     const struct timespec limit = {0, (long)sleep_ns};
-    uint32_t *count = &own_counts->count[exchange & 1], all = expected(exchange), now;
-    while ((now = __atomic_load_n(count, __ATOMIC_ACQUIRE)) != all && looks-- > 0)
+    uint32_t *count = &own_counts->count[exchange & 1], all = expected_count(exchange), now;
+    while ((now = __atomic_load_n(count, __ATOMIC_ACQUIRE)) != all && polls-- > 0)
         __builtin_ia32_pause();
     if (now != all)
         futex(count, FUTEX_WAIT, now, &limit);
@@ -141,7 +141,7 @@ static void send_bytes(uint32_t to, const void *bytes, size_t size)
     MPI_Isend(bytes, (int)size, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &requests[request_count++]);
 }
 
-static bool all_sent(void)
+static bool has_sent(void)
 {
     int done = 1;
     while (request_count && done) {
@@ -151,7 +151,7 @@ static bool all_sent(void)
     return !request_count;
 }
 
-static int64_t arrived(uint32_t from)
+static int64_t probe(uint32_t from)
 {
     int found = 0, size = 0;
     MPI_Status status;
@@ -187,11 +187,11 @@ const struct rank_transport *heddle_rank_transport(void)
                                                 .name = HEDDLE_MPI_NAME,
                                                 .open = open_ranks,
                                                 .neighbours = neighbours,
-                                                .tell = tell,
+                                                .notify = notify,
                                                 .wait = wait_for_neighbours,
                                                 .send = send_bytes,
-                                                .sent = all_sent,
-                                                .arrived = arrived,
+                                                .has_sent = has_sent,
+                                                .probe = probe,
                                                 .receive = receive_bytes,
                                                 .close = close_ranks,
                                                 .abort = abort_ranks};

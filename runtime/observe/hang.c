@@ -46,10 +46,10 @@ static struct hang_report report;
 
 static void append(struct hang_report *r, const char *format, va_list arguments)
 {
-    size_t room = sizeof r->text - r->used;
-    int written = vsnprintf(r->text + r->used, room, format, arguments);
+    size_t space = sizeof r->text - r->used;
+    int written = vsnprintf(r->text + r->used, space, format, arguments);
     if (written > 0)
-        r->used += (size_t)written < room ? (size_t)written : room - 1;
+        r->used += (size_t)written < space ? (size_t)written : space - 1;
 }
 
 static void line(struct hang_report *r, const char *format, ...)
@@ -85,20 +85,20 @@ static uint32_t messages_in(uint32_t number)
     return count;
 }
 
-static unsigned ask(uint32_t leaf, struct hang_report *r)
+static unsigned count_unfinished(uint32_t leaf, struct hang_report *r)
 {
     return platform_unit_of(leaf)->outstanding(platform_component(leaf), r);
 }
 
-uint64_t hang_outstanding_except(uint32_t leaf, const uint8_t *apart)
+uint64_t hang_outstanding_except(uint32_t leaf, const uint8_t *excluded)
 {
     const struct platform_table *t = engine_base.platform;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < t->ring_count; i++)
-        if (!apart || !(apart[t->rings[i].sender] | apart[t->rings[i].receiver]))
+        if (!excluded || !(excluded[t->rings[i].sender] | excluded[t->rings[i].receiver]))
             sum += messages_in(i);
     for (uint32_t i = 0; i < t->instance_count; i++)
-        sum += i == leaf || (apart && apart[i]) ? 0 : ask(i, NULL);
+        sum += i == leaf || (excluded && excluded[i]) ? 0 : count_unfinished(i, NULL);
     return sum;
 }
 
@@ -109,7 +109,7 @@ uint64_t hang_outstanding(void)
     for (uint32_t i = 0; i < t->ring_count; i++)
         sum += messages_in(i);
     for (uint32_t i = 0; i < t->instance_count; i++)
-        sum += rank_has(component_shard(platform_component(i))) ? ask(i, NULL) : 0;
+        sum += rank_has(component_shard(platform_component(i))) ? count_unfinished(i, NULL) : 0;
     return sum;
 }
 
@@ -170,7 +170,7 @@ static uint32_t untaken(uint32_t leaf)
 static void describe_idle(uint32_t leaf)
 {
     const struct platform_table *t = engine_base.platform;
-    line(&report, "   %s waits for nobody: look there", path_of(leaf));
+    line(&report, "   %s waits for no other component: look there", path_of(leaf));
     for (uint32_t i = 0; i < t->ring_count; i++) {
         uint32_t count = t->rings[i].receiver == leaf ? messages_in(i) : 0;
         if (count)
@@ -265,7 +265,7 @@ static void describe_notes(void)
     for (uint32_t i = 0; i < t->instance_count; i++) {
         report.path = path_of(i);
         uint32_t notes = report.notes;
-        unsigned count = ask(i, &report);
+        unsigned count = count_unfinished(i, &report);
         if (count && report.notes == notes)
             hang_note(&report, "%u", count);
     }
@@ -297,9 +297,9 @@ void hang_explain(enum hang_reason reason)
 
 const char *hang_describe(void)
 {
-    static struct hang_report kept;
+    static struct hang_report saved_report;
     static char text[REPORT_BYTES];
-    kept = report;
+    saved_report = report;
     report = (struct hang_report){0};
     line(&report, "the longest chain:\n");
     describe_chain();
@@ -307,7 +307,7 @@ const char *hang_describe(void)
     describe_waits();
     describe_notes();
     memcpy(text, report.text, sizeof text);
-    report = kept;
+    report = saved_report;
     return text;
 }
 

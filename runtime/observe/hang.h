@@ -15,8 +15,8 @@ void hang_note(struct hang_report *report, const char *format, ...)
 /* Messages in rings and everything the components have unfinished. */
 uint64_t hang_outstanding(void);
 /* hang_outstanding() without what the instance `leaf` has unfinished, nor those with a byte in
- * `apart` (by instance; NULL: none) and the rings at them. */
-uint64_t hang_outstanding_except(uint32_t leaf, const uint8_t *apart);
+ * `excluded` (by instance; NULL: none) and the rings at them. */
+uint64_t hang_outstanding_except(uint32_t leaf, const uint8_t *excluded);
 
 enum hang_reason { HANG_DEADLOCK, HANG_STALL, HANG_LIMIT };
 

@@ -5,8 +5,9 @@
 #include "runtime/engine/engine.h"
 
 static struct {
-    bool wanted;
-    bool running;
+    bool is_wanted;
+    bool is_running;
+    bool is_unordered; /* atomic */
     uint64_t begun_ns; /* when this run began, on the clock of its thread */
     uint64_t ended_ns; /* sum over all runs that have ended */
     clockid_t workers[ENGINE_MAX_DOMAINS];
@@ -22,8 +23,6 @@ uint64_t host_time_read(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static bool unordered; /* atomic */
-
 static uint64_t read_workers(void)
 {
     uint64_t sum = 0;
@@ -32,28 +31,28 @@ static uint64_t read_workers(void)
     return sum;
 }
 
-void host_time_open(bool wanted)
+void host_time_open(bool is_wanted)
 {
-    host.wanted = wanted;
-    host.running = false;
+    host.is_wanted = is_wanted;
+    host.is_running = false;
     host.ended_ns = 0;
-    host.workers_ns = wanted ? read_workers() : 0;
+    host.workers_ns = is_wanted ? read_workers() : 0;
 }
 
 void host_time_begin(void)
 {
-    if (!host.wanted)
+    if (!host.is_wanted)
         return;
     host.begun_ns = host_time_read(CLOCK_THREAD_CPUTIME_ID);
-    host.running = true;
+    host.is_running = true;
 }
 
 void host_time_end(void)
 {
-    if (!host.running)
+    if (!host.is_running)
         return;
     host.ended_ns += host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns;
-    host.running = false;
+    host.is_running = false;
 }
 
 void host_time_add_worker(pthread_t worker)
@@ -65,22 +64,23 @@ void host_time_add_worker(pthread_t worker)
 
 void host_time_add(uint64_t ns)
 {
-    if (host.running)
+    if (host.is_running)
         host.ended_ns += ns;
 }
 
 uint64_t host_time_simulation_ns(void)
 {
-    uint64_t open_ns = host.running ? host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns : 0;
+    uint64_t open_ns =
+        host.is_running ? host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns : 0;
     return host.ended_ns + open_ns + read_workers() - host.workers_ns;
 }
 
-void host_time_note_unordered(void)
+void host_time_mark_unordered(void)
 {
-    __atomic_store_n(&unordered, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&host.is_unordered, true, __ATOMIC_RELAXED);
 }
 
 bool host_time_is_unordered(void)
 {
-    return __atomic_load_n(&unordered, __ATOMIC_RELAXED);
+    return __atomic_load_n(&host.is_unordered, __ATOMIC_RELAXED);
 }

@@ -2,8 +2,9 @@
  * what each number means). It is measured by clocks of threads, so that others on the machine, and
  * other threads of the program, do not count. Nothing that is simulated reads it.
  *
- * The engine and its thread pool tell what the simulation takes. A read of a thread's clock costs a
- * quarter of a microsecond; without statistics, or without their section `host`, none is made. */
+ * The engine and its thread pool report the time of the simulation. A read of a thread's clock
+ * costs a quarter of a microsecond; without statistics, or without their section `host`, none is
+ * made. */
 #ifndef HEDDLE_RUNTIME_OBSERVE_HOST_TIME_H
 #define HEDDLE_RUNTIME_OBSERVE_HOST_TIME_H
 
@@ -15,7 +16,7 @@
 /* The time of a clock of the host, in nanoseconds; 0: there is no such clock. */
 uint64_t host_time_read(clockid_t clock);
 /* From now on; what was measured before is forgotten. */
-void host_time_open(bool wanted);
+void host_time_open(bool is_wanted);
 /* Around each run of the engine, by the thread that runs it. */
 void host_time_begin(void);
 void host_time_end(void);
@@ -26,7 +27,7 @@ void host_time_add_worker(pthread_t worker);
 void host_time_add(uint64_t ns);
 
 /* Cycles may differ from run to run, as the host has had a say in the order of what happened. */
-void host_time_note_unordered(void);
+void host_time_mark_unordered(void);
 bool host_time_is_unordered(void);
 
 /* Up to now, also from within a run of the engine by its own thread. */

@@ -13,9 +13,9 @@
 void json_start(struct json *j, int fd)
 {
     j->fd = fd;
-    j->failed = false;
-    j->first = true;
-    j->flat = false;
+    j->has_failed = false;
+    j->is_first = true;
+    j->is_flat = false;
     j->depth = 0;
     j->used = 0;
     j->total = 0;
@@ -24,11 +24,11 @@ void json_start(struct json *j, int fd)
 void json_flush(struct json *j)
 {
     size_t done = 0;
-    while (done < j->used && !j->failed) {
+    while (done < j->used && !j->has_failed) {
         ssize_t n = write(j->fd, j->buffer + done, j->used - done);
         if (n < 0 && errno == EINTR)
             continue;
-        j->failed = n < 0;
+        j->has_failed = n < 0;
         done += n < 0 ? 0 : (size_t)n;
     }
     j->used = 0;
@@ -37,7 +37,7 @@ void json_flush(struct json *j)
 bool json_finish(struct json *j)
 {
     json_flush(j);
-    return !j->failed;
+    return !j->has_failed;
 }
 
 int json_publish(struct json *j, struct output_file *file)
@@ -148,14 +148,14 @@ static inline char *break_line(const struct json *j, char *to)
 static inline void begin_member(struct json *j, const char *key)
 {
     char *to = piece(j);
-    if (!j->first)
+    if (!j->is_first)
         *to++ = ',';
-    if (!j->first && j->flat)
+    if (!j->is_first && j->is_flat)
         *to++ = ' ';
-    if (j->depth && !j->flat)
+    if (j->depth && !j->is_flat)
         to = break_line(j, to);
     take_buffer(j, to);
-    j->first = false;
+    j->is_first = false;
     if (!key)
         return;
     escaped(j, key);
@@ -166,7 +166,7 @@ static inline void begin_member(struct json *j, const char *key)
 }
 
 /* The value after a key. */
-static inline void number(struct json *j, uint64_t value, bool negative)
+static inline void number(struct json *j, uint64_t value, bool is_negative)
 {
     char text[20], *to = piece(j);
     size_t at = sizeof text;
@@ -174,7 +174,7 @@ static inline void number(struct json *j, uint64_t value, bool negative)
         text[--at] = (char)('0' + value % 10);
     while (value /= 10);
     *to = '-';
-    to += negative;
+    to += is_negative;
     while (at < sizeof text)
         *to++ = text[at++];
     take_buffer(j, to);
@@ -192,16 +192,16 @@ void json_open(struct json *j, const char *key, char bracket)
     *to++ = bracket;
     take_buffer(j, to);
     j->depth++;
-    j->first = true;
+    j->is_first = true;
 }
 
 void json_close(struct json *j, char bracket)
 {
-    bool empty = j->first;
+    bool is_empty = j->is_first;
     char *to = piece(j);
     j->depth--;
-    j->first = false;
-    if (!empty && !j->flat)
+    j->is_first = false;
+    if (!is_empty && !j->is_flat)
         to = break_line(j, to);
     *to++ = bracket;
     take_buffer(j, to);

@@ -15,9 +15,9 @@
 
 struct json {
     int fd;
-    bool failed;
-    bool first; /* nothing yet in the innermost container */
-    bool flat;  /* no line breaks */
+    bool has_failed;
+    bool is_first; /* nothing yet in the innermost container */
+    bool is_flat;  /* no line breaks */
     uint32_t depth;
     size_t used;
     uint64_t total; /* bytes so far, buffered ones included */
@@ -25,8 +25,10 @@ struct json {
 };
 
 void json_start(struct json *j, int fd);
-bool json_finish(struct json *j); /* flushes; false: writing failed (errno) */
-void json_flush(struct json *j);  /* all so far is in the file, or `failed` is set */
+/* Flushes. False: writing failed, errno says why. */
+bool json_finish(struct json *j);
+/* Afterwards all so far is in the file, or `has_failed` is set. */
+void json_flush(struct json *j);
 /* Flushes into `file`, which `j` writes to, and publishes it. 0, or the errno of what failed; then
  * nothing is left. */
 int json_publish(struct json *j, struct output_file *file);

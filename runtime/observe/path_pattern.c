@@ -24,9 +24,10 @@ bool path_pattern_matches(const char *pattern, const char *path)
 bool path_pattern_each(const char *text, bool (*take)(const char *line))
 {
     char *copy = grow_text(text, "a list of paths"), *rest = NULL;
-    bool good = true;
-    for (char *line = strtok_r(copy, "\n", &rest); good && line; line = strtok_r(NULL, "\n", &rest))
-        good = take(line);
+    bool is_complete = true;
+    for (char *line = strtok_r(copy, "\n", &rest); is_complete && line;
+         line = strtok_r(NULL, "\n", &rest))
+        is_complete = take(line);
     free(copy);
-    return good;
+    return is_complete;
 }

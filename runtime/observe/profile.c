@@ -41,38 +41,42 @@ struct line {
     uint64_t count[PROFILE_COUNTS];
 };
 
-static struct place *places;
-static struct line *others; /* lines from other ranks; their texts are copies */
-static uint32_t other_count;
-static size_t other_capacity;
-static uint32_t place_count, count_names;
-static const char *const *names;
-static const char *heading = "program", *path;
+static struct {
+    const char *path; /* NULL: no profile is written */
+    struct place *places;
+    uint32_t place_count;
+    const char *heading; /* of the first column */
+    const char *const *names;
+    uint32_t name_count;
+    struct line *foreign_lines; /* lines from other ranks; their texts are copies */
+    uint32_t foreign_count;
+    size_t foreign_capacity;
+} profile = {.heading = "program"};
 
-static void forget_others(void)
+static void forget_foreign_lines(void)
 {
-    for (uint32_t i = 0; i < other_count; i++) {
-        free((void *)(uintptr_t)others[i].program);
-        free((void *)(uintptr_t)others[i].symbol);
-        free((void *)(uintptr_t)others[i].text);
+    for (uint32_t i = 0; i < profile.foreign_count; i++) {
+        free((void *)(uintptr_t)profile.foreign_lines[i].program);
+        free((void *)(uintptr_t)profile.foreign_lines[i].symbol);
+        free((void *)(uintptr_t)profile.foreign_lines[i].text);
     }
-    free(others);
-    others = NULL;
-    other_count = 0;
-    other_capacity = 0;
+    free(profile.foreign_lines);
+    profile.foreign_lines = NULL;
+    profile.foreign_count = 0;
+    profile.foreign_capacity = 0;
 }
 
-bool profile_wanted(void)
+bool profile_is_wanted(void)
 {
-    return path != NULL;
+    return profile.path != NULL;
 }
 
-void profile_name_columns(const char *first, const char *const *of, uint32_t count)
+void profile_name_columns(const char *first, const char *const *column_names, uint32_t count)
 {
     /* From any thread, always the same. */
-    __atomic_store_n(&heading, first, __ATOMIC_RELAXED);
-    __atomic_store_n(&names, of, __ATOMIC_RELAXED);
-    __atomic_store_n(&count_names, min(count, PROFILE_COUNTS), __ATOMIC_RELAXED);
+    __atomic_store_n(&profile.heading, first, __ATOMIC_RELAXED);
+    __atomic_store_n(&profile.names, column_names, __ATOMIC_RELAXED);
+    __atomic_store_n(&profile.name_count, min(count, PROFILE_COUNTS), __ATOMIC_RELAXED);
 }
 
 static struct program *find_program(const struct place *p, uint32_t id)
@@ -87,15 +91,15 @@ static struct program *find_program(const struct place *p, uint32_t id)
 static const struct program *program_of(const struct place *p, uint32_t id)
 {
     const struct program *program = find_program(p, id);
-    for (uint32_t i = 0; !program && i < place_count; i++)
-        program = find_program(&places[i], id);
+    for (uint32_t i = 0; !program && i < profile.place_count; i++)
+        program = find_program(&profile.places[i], id);
     return program;
 }
 
 void profile_name_program(uint32_t leaf, uint32_t program, const char *name, const char *symbol,
                           uint32_t device, uint64_t entry)
 {
-    struct place *p = &places[leaf];
+    struct place *p = &profile.places[leaf];
     if (find_program(p, program))
         return;
     grow_list(p->programs, p->program_count + 1, p->program_capacity, "a profile");
@@ -106,7 +110,7 @@ void profile_name_program(uint32_t leaf, uint32_t program, const char *name, con
 struct profile_row *profile_row(uint32_t leaf, uint32_t program, uint64_t address)
 {
     const uint64_t key[] = {address, program};
-    return hash_table_add(&places[leaf].rows, &row_kind, key);
+    return hash_table_add(&profile.places[leaf].rows, &row_kind, key);
 }
 
 static int by_place(const void *a, const void *b)
@@ -121,17 +125,17 @@ static int by_place(const void *a, const void *b)
 /* All rows, sorted; those of the same instruction added up. */
 static struct line *gather(uint32_t *count)
 {
-    uint32_t total = other_count, line_count = 0;
-    for (uint32_t i = 0; i < place_count; i++)
-        total += (uint32_t)places[i].rows.count;
+    uint32_t total = profile.foreign_count, line_count = 0;
+    for (uint32_t i = 0; i < profile.place_count; i++)
+        total += (uint32_t)profile.places[i].rows.count;
     struct line *lines = grow_zeroed((total + 1) * sizeof *lines, "a profile");
-    total = other_count;
+    total = profile.foreign_count;
     if (total)
-        memcpy(lines, others, total * sizeof *lines);
-    for (uint32_t i = 0; i < place_count; i++) {
+        memcpy(lines, profile.foreign_lines, total * sizeof *lines);
+    for (uint32_t i = 0; i < profile.place_count; i++) {
         const struct profile_row *row;
-        for (size_t at = 0; (row = hash_table_next(&places[i].rows, &row_kind, &at));) {
-            const struct program *program = program_of(&places[i], (uint32_t)row->program);
+        for (size_t at = 0; (row = hash_table_next(&profile.places[i].rows, &row_kind, &at));) {
+            const struct program *program = program_of(&profile.places[i], (uint32_t)row->program);
             struct line *line = &lines[total++];
             *line = (struct line){"", "", 0, (int64_t)row->address, row->text, {0}};
             if (program) {
@@ -165,10 +169,10 @@ static void encode(uint32_t to, uint64_t end_ps)
     uint32_t count;
     (void)end_ps;
     struct line *lines = gather(&count);
-    rank_put_text(to, heading);
-    rank_put(to, &count_names, sizeof count_names);
-    for (uint32_t i = 0; i < count_names; i++)
-        rank_put_text(to, names[i]);
+    rank_put_text(to, profile.heading);
+    rank_put(to, &profile.name_count, sizeof profile.name_count);
+    for (uint32_t i = 0; i < profile.name_count; i++)
+        rank_put_text(to, profile.names[i]);
     for (uint32_t i = 0; i < count; i++) {
         rank_put_text(to, lines[i].program);
         rank_put_text(to, lines[i].symbol);
@@ -197,7 +201,7 @@ static void read_columns(struct rank_reader *from)
         snprintf(texts[i], sizeof texts[i], "%s", rank_read_text(from));
         copies[i] = texts[i];
     }
-    if (count && !count_names)
+    if (count && !profile.name_count)
         profile_name_columns(first, copies, count);
 }
 
@@ -205,8 +209,9 @@ static void merge(struct rank_reader *from)
 {
     read_columns(from);
     while (from->left) {
-        grow_list(others, other_count + 1, other_capacity, "a profile");
-        struct line *l = &others[other_count++];
+        grow_list(profile.foreign_lines, profile.foreign_count + 1, profile.foreign_capacity,
+                  "a profile");
+        struct line *l = &profile.foreign_lines[profile.foreign_count++];
         l->program = read_text(from);
         l->symbol = read_text(from);
         l->text = read_text(from);
@@ -233,9 +238,9 @@ static void write_lines(FILE *out)
 {
     uint32_t count;
     struct line *lines = gather(&count);
-    fprintf(out, "%s,device,symbol,offset,instruction", heading);
-    for (uint32_t i = 0; i < count_names; i++)
-        fprintf(out, ",%s", names[i]);
+    fprintf(out, "%s,device,symbol,offset,instruction", profile.heading);
+    for (uint32_t i = 0; i < profile.name_count; i++)
+        fprintf(out, ",%s", profile.names[i]);
     putc('\n', out);
     for (uint32_t i = 0; i < count; i++) {
         write_text(out, lines[i].program);
@@ -243,7 +248,7 @@ static void write_lines(FILE *out)
         write_text(out, lines[i].symbol);
         fprintf(out, ",%" PRId64 ",", lines[i].offset);
         write_text(out, lines[i].text);
-        for (uint32_t k = 0; k < count_names; k++)
+        for (uint32_t k = 0; k < profile.name_count; k++)
             fprintf(out, ",%" PRIu64, lines[i].count[k]);
         putc('\n', out);
     }
@@ -253,19 +258,20 @@ static void write_lines(FILE *out)
 bool profile_write(void)
 {
     struct output_file file;
-    if (!path)
+    if (!profile.path)
         return true;
-    bool open = output_file_open(&file, path);
+    bool open = output_file_open(&file, profile.path);
     FILE *out = open ? fdopen(dup(file.fd), "w") : NULL;
     if (out) {
         write_lines(out);
-        bool good = !ferror(out);
-        if (fclose(out) == 0 && good && output_file_publish(&file))
+        bool is_complete = !ferror(out);
+        if (fclose(out) == 0 && is_complete && output_file_publish(&file))
             return true;
     } else if (open) {
         output_file_discard(&file);
     }
-    fprintf(stderr, "heddle: cannot write the profile to '%s': %s\n", path, strerror(errno));
+    fprintf(stderr, "heddle: cannot write the profile to '%s': %s\n", profile.path,
+            strerror(errno));
     return false;
 }
 
@@ -273,19 +279,21 @@ void profile_open(const struct platform_table *table)
 {
     static const struct rank_channel channel = {
         .times = RANK_CHANNEL_END, .encode = encode, .merge = merge};
-    for (uint32_t i = 0; i < place_count; i++) {
-        for (uint32_t k = 0; k < places[i].program_count; k++) {
-            free(places[i].programs[k].name);
-            free(places[i].programs[k].symbol);
+    for (uint32_t i = 0; i < profile.place_count; i++) {
+        for (uint32_t k = 0; k < profile.places[i].program_count; k++) {
+            free(profile.places[i].programs[k].name);
+            free(profile.places[i].programs[k].symbol);
         }
-        free(places[i].programs);
-        hash_table_release(&places[i].rows);
+        free(profile.places[i].programs);
+        hash_table_release(&profile.places[i].rows);
     }
-    free(places);
-    forget_others();
-    path = option_file("profile instructions");
-    if (path)
+    free(profile.places);
+    forget_foreign_lines();
+    profile.path = option_file("profile instructions");
+    if (profile.path)
         rank_channel_register(&channel);
-    place_count = path ? table->instance_count : 0;
-    places = path ? grow_zeroed(place_count * sizeof *places, "a profile") : NULL;
+    profile.place_count = profile.path ? table->instance_count : 0;
+    profile.places = profile.path
+                         ? grow_zeroed(profile.place_count * sizeof *profile.places, "a profile")
+                         : NULL;
 }

@@ -29,7 +29,7 @@ struct profile_row {
 
 /* Before a run. Without a path in the options nothing is kept. */
 void profile_open(const struct platform_table *table);
-bool profile_wanted(void);
+bool profile_is_wanted(void);
 /* The names of the first column and of the counts, the same for all components. They stay the
  * caller's. */
 void profile_name_columns(const char *first, const char *const *names, uint32_t count);
@@ -41,7 +41,7 @@ void profile_name_program(uint32_t leaf, uint32_t program, const char *name, con
 /* The row of an instruction, made when it is new; valid until the next call for the same
  * component. */
 struct profile_row *profile_row(uint32_t leaf, uint32_t program, uint64_t address);
-/* At the end of a run. false: the file could not be written, said on standard error. */
+/* At the end of a run. False: the file could not be written, said on standard error. */
 bool profile_write(void);
 
 #endif

@@ -36,10 +36,10 @@ static struct {
     uint32_t column_count;
     uint64_t *sent;    /* by column: its counter when the last sample was taken */
     uint64_t *growth;  /* values of the last sample; tracks fall back to 0 after it */
-    bool *grew;        /* ever */
+    bool *has_grown;   /* ever */
     uint64_t *record;  /* one sample */
     uint64_t interval; /* ps, or cycles of the fastest clock */
-    bool in_cycles;
+    bool counts_cycles;
     uint32_t clock;
     uint64_t number;     /* samples taken, by time */
     uint64_t counted_ps; /* time of the last sample that is kept */
@@ -48,8 +48,8 @@ static struct {
 
 static uint64_t time_of(uint64_t number)
 {
-    return series.in_cycles ? engine_time_of(series.clock, number * series.interval)
-                            : number * series.interval;
+    return series.counts_cycles ? engine_time_of(series.clock, number * series.interval)
+                                : number * series.interval;
 }
 
 static uint32_t fastest_clock(void)
@@ -67,21 +67,21 @@ static void forget_series(void)
     struct series_column *columns = series.columns;
     free(series.sent);
     free(series.growth);
-    free(series.grew);
+    free(series.has_grown);
     free(series.record);
     memset(&series, 0, sizeof series);
     series.columns = columns;
     series.next_ps = ENGINE_NEVER;
 }
 
-static bool complain(const char *path)
+static bool fail(const char *path)
 {
     fprintf(stderr, "heddle: cannot write the time series to '%s': %s\n", path, strerror(errno));
     return false;
 }
 
 /* In a child of the program: its exit() would write what the spool holds once more. */
-static void leave_spool(void)
+static void discard_spool(void)
 {
     if (series.spool)
         __fpurge(series.spool);
@@ -93,14 +93,14 @@ static bool open_spool(void)
     if (!series.path)
         return true;
     if (!output_file_open(&series.spool_file, series.path))
-        return complain(series.path);
-    static bool said;
-    if (!said)
-        pthread_atfork(NULL, NULL, leave_spool);
-    said = true;
+        return fail(series.path);
+    static bool is_registered;
+    if (!is_registered)
+        pthread_atfork(NULL, NULL, discard_spool);
+    is_registered = true;
     output_file_hide(&series.spool_file);
     series.spool = fdopen(series.spool_file.fd, "w+");
-    return series.spool || complain(series.path);
+    return series.spool || fail(series.path);
 }
 
 /* A run that is restored begins later than at 0. */
@@ -109,7 +109,7 @@ void series_begin(void)
     if (!series.interval || series.next_ps != ENGINE_NEVER)
         return;
     uint64_t now =
-        series.in_cycles ? engine_cycle_at(series.clock, engine.time_ps) : engine.time_ps;
+        series.counts_cycles ? engine_cycle_at(series.clock, engine.time_ps) : engine.time_ps;
     series.number = now / series.interval + 1;
     series.next_ps = time_of(series.number);
 }
@@ -145,9 +145,9 @@ static void count_all(const uint64_t *record)
 {
     uint64_t at = 0;
     for (uint32_t i = 0; i < series.column_count; i++) {
-        bool grew = at < record[1] && record[2 + 2 * at] == i;
-        count(i, grew ? record[3 + 2 * at] : 0, record[0]);
-        at += grew;
+        bool has_grown = at < record[1] && record[2 + 2 * at] == i;
+        count(i, has_grown ? record[3 + 2 * at] : 0, record[0]);
+        at += has_grown;
     }
     series.counted_ps = record[0];
 }
@@ -160,7 +160,7 @@ static void keep_record(uint64_t *record)
     if (series_has_tracks())
         count_all(record);
     for (uint64_t i = 0; i < record[1]; i++)
-        series.grew[record[2 + 2 * i]] = true;
+        series.has_grown[record[2 + 2 * i]] = true;
     if (series.spool)
         fwrite(record, sizeof *record, 2 + 2 * (size_t)record[1], series.spool);
 }
@@ -186,30 +186,30 @@ static void take_sample(uint64_t to_ps)
         series_ranks_add(series.record);
 }
 
-void series_take(void)
+void series_sample(void)
 {
     take_sample(series.next_ps);
     series.next_ps = time_of(++series.number);
 }
 
-void series_take_until(uint64_t time_ps)
+void series_sample_until(uint64_t time_ps)
 {
     while (series.next_ps <= time_ps)
-        series_take();
+        series_sample();
 }
 
 /* ---- the file ---- */
 
 static void write_name(FILE *out, const struct series_column *c)
 {
-    bool quoted = strpbrk(c->path, ",\"") != NULL;
-    fputs(quoted ? ",\"" : ",", out);
+    bool is_quoted = strpbrk(c->path, ",\"") != NULL;
+    fputs(is_quoted ? ",\"" : ",", out);
     for (const char *at = c->path; *at; at++) {
         if (*at == '"')
             putc('"', out);
         putc(*at, out);
     }
-    fprintf(out, ".%s%s", c->counter, quoted ? "\"" : "");
+    fprintf(out, ".%s%s", c->counter, is_quoted ? "\"" : "");
 }
 
 static char *put_number(char *to, uint64_t value)
@@ -227,11 +227,11 @@ static char *put_number(char *to, uint64_t value)
 /* ",0" so many times: most columns do not grow in an interval. */
 static char *put_zeros(char *to, uint32_t count)
 {
-    static const char some[] = ",0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0";
-    const uint32_t each = sizeof some / 2;
-    for (; count > each; count -= each, to += 2 * (size_t)each)
-        memcpy(to, some, 2 * (size_t)each);
-    memcpy(to, some, 2 * (size_t)count);
+    static const char zeros[] = ",0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0";
+    const uint32_t chunk = sizeof zeros / 2;
+    for (; count > chunk; count -= chunk, to += 2 * (size_t)chunk)
+        memcpy(to, zeros, 2 * (size_t)chunk);
+    memcpy(to, zeros, 2 * (size_t)count);
     return to + 2 * (size_t)count;
 }
 
@@ -269,31 +269,31 @@ static bool write_file(FILE *out)
     uint32_t kept = 0, *place = grow_zeroed((series.column_count + 1) * sizeof *place, "series");
     fputs("from_ps,to_ps", out);
     for (uint32_t i = 0; i < series.column_count; i++)
-        if (series.grew[i]) {
+        if (series.has_grown[i]) {
             place[i] = kept++;
             write_name(out, &series.columns[i]);
         }
     putc('\n', out);
-    bool good = fflush(series.spool) == 0 && !ferror(series.spool);
-    if (good)
+    bool is_complete = fflush(series.spool) == 0 && !ferror(series.spool);
+    if (is_complete)
         write_rows(out, place, kept);
     free(place);
-    return good && !ferror(series.spool) && !ferror(out);
+    return is_complete && !ferror(series.spool) && !ferror(out);
 }
 
 static bool publish(void)
 {
     struct output_file file;
     if (!output_file_open(&file, series.path))
-        return complain(series.path);
+        return fail(series.path);
     int copy = dup(file.fd);
     FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
-    bool good = out && write_file(out);
+    bool is_complete = out && write_file(out);
     if (out && fclose(out) != 0)
-        good = false;
-    if (good)
-        return output_file_publish(&file) || complain(series.path);
-    complain(series.path);
+        is_complete = false;
+    if (is_complete)
+        return output_file_publish(&file) || fail(series.path);
+    fail(series.path);
     output_file_discard(&file);
     return false;
 }
@@ -301,7 +301,7 @@ static bool publish(void)
 static void take_rest(void)
 {
     series_begin();
-    series_take_until(engine.time_ps);
+    series_sample_until(engine.time_ps);
     take_sample(engine.time_ps + 1);
 }
 
@@ -322,7 +322,7 @@ bool series_open(const struct platform_table *table)
     series.columns = NULL;
     if (!ps && !cycles)
         return true;
-    if (!stats_wanted())
+    if (!stats_are_wanted())
         stats_blocks_find(table);
     series.path = rank_is_first() ? path : NULL;
     series.columns = series_columns_find(table, counters, option_number("series-use") != 0,
@@ -332,10 +332,10 @@ bool series_open(const struct platform_table *table)
     size_t columns = series.column_count + 1;
     series.sent = grow_zeroed(columns * sizeof *series.sent, "series");
     series.growth = grow_zeroed(columns * sizeof *series.growth, "series");
-    series.grew = grow_zeroed(columns * sizeof *series.grew, "series");
+    series.has_grown = grow_zeroed(columns * sizeof *series.has_grown, "series");
     series.record = grow_zeroed(2 * columns * sizeof *series.record, "series");
-    series.in_cycles = cycles != 0;
-    series.interval = series.in_cycles ? cycles : ps;
+    series.counts_cycles = cycles != 0;
+    series.interval = series.counts_cycles ? cycles : ps;
     series.clock = fastest_clock();
     static const struct rank_channel channel = {.times = RANK_CHANNEL_BARRIER | RANK_CHANNEL_END,
                                                 .encode = encode,
@@ -344,7 +344,7 @@ bool series_open(const struct platform_table *table)
     return open_spool();
 }
 
-void series_join(void)
+void series_join_ranks(void)
 {
     while (series.interval && series_ranks_next(series.record))
         keep_record(series.record);
@@ -355,10 +355,10 @@ bool series_close(void)
     if (!series.interval)
         return true;
     take_rest();
-    series_join();
-    bool good = !series.path || publish();
+    series_join_ranks();
+    bool is_complete = !series.path || publish();
     if (series.spool)
         fclose(series.spool);
     forget_series();
-    return good;
+    return is_complete;
 }

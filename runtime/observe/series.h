@@ -24,14 +24,15 @@ void series_begin(void);
 /* Time of the next sample; ENGINE_NEVER: none. */
 uint64_t series_next(void);
 /* Takes the sample that is due. Between steps. */
-void series_take(void);
+void series_sample(void);
 /* Takes all up to `time_ps`. */
-void series_take_until(uint64_t time_ps);
-/* Are samples tracks of the timeline, too? Then ranks, whenever they meet, take all samples before
- * the end of the stretch they have run, as a sample is before the events of its time. */
+void series_sample_until(uint64_t time_ps);
+/* True if samples are tracks of the timeline, too. Then ranks, whenever they meet, take all samples
+ * before the end of the stretch they have run, since a sample precedes the events of its time. */
 bool series_has_tracks(void);
-void series_join(void);
-/* At the end of a run, before the timeline is closed: the last row, and the file. false: it could
+/* At rank 0: keeps the samples that all ranks have taken. */
+void series_join_ranks(void);
+/* At the end of a run, before the timeline is closed: the last row, and the file. False: it could
  * not be written, said on standard error. */
 bool series_close(void);
 

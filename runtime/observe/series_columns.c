@@ -16,19 +16,23 @@
 #include "stats_ranks.h"
 #include "stats_span.h"
 
-static struct series_column *columns;
-static uint32_t column_count;
-static size_t column_capacity;
-static const char *section;
-static bool only_use;
-static bool *wanted; /* by column */
+/* The columns that series_columns_find() has found so far. */
+static struct {
+    struct series_column *columns;
+    uint32_t column_count;
+    size_t column_capacity;
+    const char *section; /* the section of columns that are added */
+    bool only_use;       /* columns that say how much is used, and no others */
+    bool *is_selected;   /* by column */
+} search;
 
 static void add_column(const char *path, const char *counter, const char *suffix,
                        const uint64_t *value, uint32_t rank)
 {
-    grow_list(columns, column_count + 1, column_capacity, "columns");
-    struct series_column *c = &columns[column_count++];
-    *c = (struct series_column){.value = value, .section = section, .path = path, .rank = rank};
+    grow_list(search.columns, search.column_count + 1, search.column_capacity, "columns");
+    struct series_column *c = &search.columns[search.column_count++];
+    *c = (struct series_column){
+        .value = value, .section = search.section, .path = path, .rank = rank};
     snprintf(c->counter, sizeof c->counter, "%s%s", counter, suffix);
 }
 
@@ -36,19 +40,19 @@ static void add_blocks(const struct platform_table *table)
 {
     uint32_t count;
     const struct stat_block *blocks = stats_blocks(&count);
-    section = "components";
+    search.section = "components";
     for (uint32_t b = 0; b < count; b++) {
         const uint64_t *value = blocks[b].values;
         uint32_t rank = platform_rank_of(stats_leaf_of_block(table, b));
         for (uint32_t i = 0; i < blocks[b].stat_count; i++) {
             const struct stat_descriptor *s = &blocks[b].stats[i];
-            bool one = s->kind == STAT_COUNTER;
-            if (only_use && !s->is_use) {
+            bool is_counter = s->kind == STAT_COUNTER;
+            if (search.only_use && !s->is_use) {
                 value += stat_words(s);
                 continue;
             }
-            add_column(blocks[b].path, s->name, one ? "" : ".count", value, rank);
-            if (!one)
+            add_column(blocks[b].path, s->name, is_counter ? "" : ".count", value, rank);
+            if (!is_counter)
                 add_column(blocks[b].path, s->name, ".sum", value + 1, rank);
             value += stat_words(s);
         }
@@ -57,7 +61,7 @@ static void add_blocks(const struct platform_table *table)
 
 static void add_connections(const struct platform_table *table)
 {
-    section = "connections";
+    search.section = "connections";
     for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct platform_ring *r = &table->rings[i];
         if (r->is_reply)
@@ -72,14 +76,14 @@ static void add_connections(const struct platform_table *table)
 
 static void add_links(const struct platform_table *table)
 {
-    section = "links";
+    search.section = "links";
     for (uint32_t i = 0; i < table->link_count; i++) {
         const char *name = platform_string(table->links[i].name);
         for (unsigned half = 0; half < 2; half++) {
             const struct ring_link_use *use = ring_link_use(i, half, 0);
             const char *direction = half ? "backward" : "forward";
             uint32_t rank = stats_rank_of_half(i, half);
-            if (!only_use) {
+            if (!search.only_use) {
                 add_column(name, direction, ".messages", &use->messages, rank);
                 add_column(name, direction, ".bytes", &use->bytes, rank);
             }
@@ -88,14 +92,14 @@ static void add_links(const struct platform_table *table)
     }
 }
 
-static bool want(const char *pattern)
+static bool select_column(const char *pattern)
 {
     char name[1024];
     bool any = false;
-    for (uint32_t i = 0; i < column_count; i++) {
-        snprintf(name, sizeof name, "%s.%s", columns[i].path, columns[i].counter);
+    for (uint32_t i = 0; i < search.column_count; i++) {
+        snprintf(name, sizeof name, "%s.%s", search.columns[i].path, search.columns[i].counter);
         if (path_pattern_matches(pattern, name))
-            any = wanted[i] = true;
+            any = search.is_selected[i] = true;
     }
     if (!any)
         fprintf(stderr,
@@ -108,33 +112,34 @@ static bool want(const char *pattern)
 static bool select_columns(const char *patterns)
 {
     uint32_t kept = 0;
-    free(wanted);
-    wanted = grow_zeroed((column_count + 1) * sizeof *wanted, "columns");
-    if (!path_pattern_each(patterns, want))
+    free(search.is_selected);
+    search.is_selected =
+        grow_zeroed((search.column_count + 1) * sizeof *search.is_selected, "columns");
+    if (!path_pattern_each(patterns, select_column))
         return false;
-    for (uint32_t i = 0; i < column_count; i++)
-        if (wanted[i])
-            columns[kept++] = columns[i];
-    column_count = kept;
+    for (uint32_t i = 0; i < search.column_count; i++)
+        if (search.is_selected[i])
+            search.columns[kept++] = search.columns[i];
+    search.column_count = kept;
     return true;
 }
 
 struct series_column *series_columns_find(const struct platform_table *table, const char *patterns,
                                           bool use, uint32_t *count)
 {
-    only_use = use;
-    columns = NULL;
-    column_count = 0;
-    column_capacity = 0;
+    search.only_use = use;
+    search.columns = NULL;
+    search.column_count = 0;
+    search.column_capacity = 0;
     add_blocks(table);
     if (!use)
         add_connections(table);
     add_links(table);
-    bool good = !patterns || select_columns(patterns);
-    *count = column_count;
-    if (!good)
-        free(columns);
-    return good ? columns : NULL;
+    bool is_complete = !patterns || select_columns(patterns);
+    *count = search.column_count;
+    if (!is_complete)
+        free(search.columns);
+    return is_complete ? search.columns : NULL;
 }
 
 void series_columns_settle(const struct platform_table *table, uint64_t time_ps)

@@ -18,10 +18,10 @@ struct series_column {
 
 /* The columns whose path and counter match a line of `patterns`, as in "device.cache.hits"; NULL:
  * all. NULL is also returned when a line matches nothing, which is said on standard error. With
- * `use` only those that say how much is used: of components by their measures, and the time in
+ * `only_use` only those that say how much is used: of components by their measures, and the time in
  * which links are taken. To be freed. In order of components, parts, connections and links. */
 struct series_column *series_columns_find(const struct platform_table *table, const char *patterns,
-                                          bool use, uint32_t *count);
+                                          bool only_use, uint32_t *count);
 
 /* Brings the counters up to date that are computed from others (the time in which a link was
  * taken, up to `time_ps`). */

@@ -22,7 +22,7 @@ static size_t words_of(const uint64_t *sample)
     return 2 + 2 * (size_t)sample[1];
 }
 
-static uint64_t *room_for(struct queue *q, size_t words)
+static uint64_t *reserve_words(struct queue *q, size_t words)
 {
     if (q->first == q->count)
         q->first = q->count = 0;
@@ -41,22 +41,22 @@ void series_ranks_forget(void)
 
 void series_ranks_add(const uint64_t *sample)
 {
-    memcpy(room_for(&queues[ranks.number], words_of(sample)), sample,
+    memcpy(reserve_words(&queues[ranks.number], words_of(sample)), sample,
            words_of(sample) * sizeof *sample);
 }
 
 void series_ranks_encode(uint32_t to)
 {
-    struct queue *own = &queues[ranks.number];
-    rank_put(to, own->words + own->first, (own->count - own->first) * sizeof *own->words);
-    own->first = own->count;
+    struct queue *q = &queues[ranks.number];
+    rank_put(to, q->words + q->first, (q->count - q->first) * sizeof *q->words);
+    q->first = q->count;
 }
 
 void series_ranks_merge(struct rank_reader *from)
 {
     size_t words = from->left / sizeof(uint64_t);
     if (words)
-        memcpy(room_for(&queues[from->rank], words), rank_read(from, words * sizeof(uint64_t)),
+        memcpy(reserve_words(&queues[from->rank], words), rank_read(from, words * sizeof(uint64_t)),
                words * sizeof(uint64_t));
 }
 
@@ -69,13 +69,13 @@ bool series_ranks_next(uint64_t *sample)
     sample[1] = 0;
     for (uint32_t i = 0; i < ranks.count; i++) {
         struct queue *q = &queues[i];
-        const uint64_t *own = q->words + q->first;
-        if (own[0] != sample[0])
-            bug("rank %u has taken a sample at %" PRIu64 " ps, rank 0 at %" PRIu64 " ps", i, own[0],
-                sample[0]);
-        memcpy(sample + words_of(sample), own + 2, 2 * own[1] * sizeof *own);
-        sample[1] += own[1];
-        q->first += words_of(own);
+        const uint64_t *part = q->words + q->first;
+        if (part[0] != sample[0])
+            bug("rank %u has taken a sample at %" PRIu64 " ps, rank 0 at %" PRIu64 " ps", i,
+                part[0], sample[0]);
+        memcpy(sample + words_of(sample), part + 2, 2 * part[1] * sizeof *part);
+        sample[1] += part[1];
+        q->first += words_of(part);
     }
     return true;
 }

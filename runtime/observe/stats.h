@@ -11,7 +11,7 @@
 bool stats_open(const struct platform_table *table);
 /* True if spans of statistics are wanted (stats_span.h), which begin and end with a window. All
  * ranks agree. */
-bool stats_take_spans(void);
+bool stats_have_spans(void);
 
 bool stats_write(void);
 

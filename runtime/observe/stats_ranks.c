@@ -32,72 +32,78 @@ struct item {
     uint64_t *sent; /* as rank 0 has it */
 };
 
-static uint32_t block_count, ring_count;
-static struct item *items; /* this rank's items, in order of their numbers; none at rank 0 */
-static uint32_t item_count;
-static uint8_t *half_ranks;
+/* The statistics that ranks send to rank 0. */
+static struct {
+    uint32_t block_count, ring_count;
+    struct item *items; /* this rank's items, in order of their numbers; none at rank 0 */
+    uint32_t item_count;
+    uint8_t *half_ranks; /* by half of a link: the rank that sends over it */
+} exports;
 
 /* The words of an item as they are now. */
 static uint64_t *words_of_item(uint32_t number)
 {
     uint32_t count;
-    if (number < block_count)
+    if (number < exports.block_count)
         return (uint64_t *)(uintptr_t)stats_blocks(&count)[number].values;
-    if (number < block_count + ring_count)
-        return &ring_at(number - block_count)->messages;
-    uint32_t half = number - block_count - ring_count;
+    if (number < exports.block_count + exports.ring_count)
+        return &ring_at(number - exports.block_count)->messages;
+    uint32_t half = number - exports.block_count - exports.ring_count;
     return (uint64_t *)(uintptr_t)ring_link_use(half / 2, half % 2, engine.time_ps + 1);
 }
 
 static uint32_t size_of_item(uint32_t number)
 {
     uint32_t count;
-    return number < block_count                ? stats_blocks(&count)[number].words
-           : number < block_count + ring_count ? 1
-                                               : sizeof(struct ring_link_use) / sizeof(uint64_t);
+    return number < exports.block_count ? stats_blocks(&count)[number].words
+           : number < exports.block_count + exports.ring_count
+               ? 1
+               : sizeof(struct ring_link_use) / sizeof(uint64_t);
 }
 
 static void add_item(uint32_t number)
 {
     uint32_t words = size_of_item(number);
     if (words)
-        items[item_count++] = (struct item){number, words, arena_derive(words * sizeof(uint64_t))};
+        exports.items[exports.item_count++] =
+            (struct item){number, words, arena_derive(words * sizeof(uint64_t))};
 }
 
 static void find_items(const struct platform_table *t)
 {
-    stats_blocks(&block_count);
-    ring_count = t->ring_count;
-    item_count = 0;
-    items =
-        arena_derive(((size_t)block_count + ring_count + 2 * t->link_count + 1) * sizeof *items);
-    for (uint32_t b = 0; b < block_count; b++)
+    stats_blocks(&exports.block_count);
+    exports.ring_count = t->ring_count;
+    exports.item_count = 0;
+    exports.items =
+        arena_derive(((size_t)exports.block_count + exports.ring_count + 2 * t->link_count + 1)
+                     * sizeof *exports.items);
+    for (uint32_t b = 0; b < exports.block_count; b++)
         if (platform_rank_of(stats_leaf_of_block(t, b)) == ranks.number)
             add_item(b);
-    for (uint32_t i = 0; i < ring_count; i++)
+    for (uint32_t i = 0; i < exports.ring_count; i++)
         if (platform_rank_of(t->rings[i].sender) == ranks.number)
-            add_item(block_count + i);
+            add_item(exports.block_count + i);
     for (uint32_t i = 0; i < 2 * t->link_count; i++)
-        if (half_ranks[i] == ranks.number)
-            add_item(block_count + ring_count + i);
+        if (exports.half_ranks[i] == ranks.number)
+            add_item(exports.block_count + exports.ring_count + i);
 }
 
 static void find_halves(const struct platform_table *t)
 {
-    half_ranks = arena_derive(2 * (size_t)t->link_count + 1);
-    memset(half_ranks, RANK_MAX, 2 * t->link_count);
+    exports.half_ranks = arena_derive(2 * (size_t)t->link_count + 1);
+    memset(exports.half_ranks, RANK_MAX, 2 * t->link_count);
     for (uint32_t i = t->ring_count; i-- > 0;) {
         const struct platform_ring *r = &t->rings[i];
         if (!r->link)
             continue;
-        bool back = r->is_reply ^ r->reversed;
-        half_ranks[2 * (r->link - 1) + back] = (uint8_t)platform_rank_of(r->sender);
+        bool is_backward = r->is_reply ^ r->is_reversed;
+        exports.half_ranks[2 * (r->link - 1) + is_backward] = (uint8_t)platform_rank_of(r->sender);
     }
 }
 
 uint32_t stats_rank_of_half(uint32_t link, unsigned half)
 {
-    return half_ranks ? half_ranks[2 * link + half] : 0;
+    return exports.half_ranks ? exports.half_ranks[2 * link + half] : 0;
 }
 
 /* Traffic of each connection over a half of a shared wire follows the half's own words. */
@@ -119,17 +125,17 @@ static void merge_channels(uint32_t half, struct rank_reader *from)
 /* Encodes the items that have changed. */
 static void encode_items(uint32_t to)
 {
-    for (uint32_t i = 0; i < item_count; i++) {
-        const struct item *own = &items[i];
-        const uint64_t *now = words_of_item(own->number);
-        size_t bytes = own->words * sizeof *now;
-        if (memcmp(own->sent, now, bytes) == 0)
+    for (uint32_t i = 0; i < exports.item_count; i++) {
+        const struct item *item = &exports.items[i];
+        const uint64_t *values = words_of_item(item->number);
+        size_t bytes = item->words * sizeof *values;
+        if (memcmp(item->sent, values, bytes) == 0)
             continue;
-        memcpy(own->sent, now, bytes);
-        rank_put(to, &own->number, sizeof own->number);
-        rank_put(to, now, bytes);
-        if (own->number >= block_count + ring_count)
-            encode_channels(to, own->number - block_count - ring_count);
+        memcpy(item->sent, values, bytes);
+        rank_put(to, &item->number, sizeof item->number);
+        rank_put(to, values, bytes);
+        if (item->number >= exports.block_count + exports.ring_count)
+            encode_channels(to, item->number - exports.block_count - exports.ring_count);
     }
 }
 
@@ -140,8 +146,8 @@ static void merge_items(struct rank_reader *from)
         memcpy(&number, rank_read(from, sizeof number), sizeof number);
         size_t bytes = size_of_item(number) * sizeof(uint64_t);
         memcpy(words_of_item(number), rank_read(from, bytes), bytes);
-        if (number >= block_count + ring_count)
-            merge_channels(number - block_count - ring_count, from);
+        if (number >= exports.block_count + exports.ring_count)
+            merge_channels(number - exports.block_count - exports.ring_count, from);
     }
 }
 

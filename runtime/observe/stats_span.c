@@ -28,21 +28,23 @@ struct place {
     const char *path;
     const struct stat_block *first;
     uint64_t *sums; /* sums of the words of all blocks there */
-    bool changed;
+    bool has_changed;
 };
 
-static enum platform_span_stats mode;
-static struct stat_block *blocks;
-static uint32_t block_count;
-static uint32_t total_words;
-static struct place *places;
-static uint32_t place_count;
-static uint64_t *zeros;                   /* as many words as the longest block has */
-static uint32_t snapshots[SNAPSHOTS_MAX]; /* arena offsets, 0: not made yet */
-static bool snapshot_taken[SNAPSHOTS_MAX];
-static uint32_t snapshot_count; /* snapshots ever taken */
-static struct json spool;
-static uint64_t spool_start; /* first byte of the text that is being written */
+static struct {
+    enum platform_span_stats mode;
+    struct stat_block *blocks;
+    uint32_t block_count;
+    uint32_t total_words; /* words of all blocks */
+    struct place *places;
+    uint32_t place_count;
+    uint64_t *zeros;                      /* as many words as the longest block has */
+    uint32_t snapshots_at[SNAPSHOTS_MAX]; /* arena offsets, 0: not made yet */
+    bool is_snapshot_taken[SNAPSHOTS_MAX];
+    uint32_t snapshot_count; /* snapshots ever taken */
+    struct json spool;
+    uint64_t spool_start; /* first byte of the text that is being written */
+} spans;
 
 uint32_t stat_words(const struct stat_descriptor *s)
 {
@@ -55,36 +57,37 @@ uint32_t stat_words(const struct stat_descriptor *s)
 
 const struct stat_block *stats_blocks(uint32_t *count)
 {
-    *count = block_count;
-    return blocks;
+    *count = spans.block_count;
+    return spans.blocks;
 }
 
 void stats_block_show(uint32_t block, const uint64_t *values)
 {
-    blocks[block].values = values;
+    spans.blocks[block].values = values;
 }
 
 /* ---- blocks and places ---- */
 
-/* Adds a block. Statistics of another rank (`here` is false) are as that has sent them, in memory
- * of their own, so that the object stays untouched. */
+/* Adds a block. Statistics of another rank (`is_here` is false) are as that has sent them, in
+ * memory of their own, so that the object stays untouched. */
 static void add_block(const char *path, const char *object, uint32_t offset,
-                      const struct stat_descriptor *stats, uint32_t count, bool here)
+                      const struct stat_descriptor *stats, uint32_t count, bool is_here)
 {
-    struct stat_block *b = &blocks[block_count++];
+    struct stat_block *b = &spans.blocks[spans.block_count++];
     *b = (struct stat_block){.path = path, .stats = stats, .stat_count = count};
     for (uint32_t i = 0; i < count; i++)
         b->words += stat_words(&stats[i]);
-    b->values = here ? (const uint64_t *)(const void *)(object + offset)
-                     : arena_derive(b->words * sizeof *b->values);
-    total_words += b->words;
+    b->values = is_here ? (const uint64_t *)(const void *)(object + offset)
+                        : arena_derive(b->words * sizeof *b->values);
+    spans.total_words += b->words;
 }
 
 void stats_blocks_find(const struct platform_table *table)
 {
-    blocks = arena_derive((table->instance_count + table->part_count + 1) * sizeof *blocks);
-    block_count = 0;
-    total_words = 0;
+    spans.blocks =
+        arena_derive((table->instance_count + table->part_count + 1) * sizeof *spans.blocks);
+    spans.block_count = 0;
+    spans.total_words = 0;
     for (uint32_t i = 0; i < table->instance_count; i++) {
         const struct unit_type *u = platform_unit_of(i);
         add_block(platform_string(table->instances[i].path), (const char *)platform_component(i),
@@ -101,11 +104,11 @@ void stats_blocks_find(const struct platform_table *table)
 /* The path with [*] for each index after the first dot; `to` holds twice its length. */
 static void collapse(const char *path, char *to)
 {
-    bool below = false;
+    bool is_below = false;
     while (*path) {
-        below |= *path == '.';
+        is_below |= *path == '.';
         *to++ = *path;
-        if (*path++ == '[' && below) {
+        if (*path++ == '[' && is_below) {
             *to++ = '*';
             path += strcspn(path, "]");
         }
@@ -113,7 +116,7 @@ static void collapse(const char *path, char *to)
     *to = '\0';
 }
 
-static bool same_stats(const struct stat_block *a, const struct stat_block *b)
+static bool have_same_stats(const struct stat_block *a, const struct stat_block *b)
 {
     if (a->stat_count != b->stat_count)
         return false;
@@ -130,32 +133,32 @@ static void find_place(struct stat_block *b)
     size_t bytes = 2 * strlen(b->path) + 1;
     char *path = arena_derive(bytes);
     collapse(b->path, path);
-    for (uint32_t i = place_count; i-- > 0;) {
-        if (strcmp(places[i].path, path) != 0)
+    for (uint32_t i = spans.place_count; i-- > 0;) {
+        if (strcmp(spans.places[i].path, path) != 0)
             continue;
-        if (same_stats(places[i].first, b)) {
+        if (have_same_stats(spans.places[i].first, b)) {
             b->place = i;
             return;
         }
         strcpy(path, b->path);
         break;
     }
-    b->place = place_count;
-    places[place_count++] =
+    b->place = spans.place_count;
+    spans.places[spans.place_count++] =
         (struct place){path, b, arena_derive((b->words + 1) * sizeof(uint64_t)), false};
 }
 
 static void find_places(void)
 {
     uint32_t longest = 0;
-    places = arena_derive((block_count + 1) * sizeof *places);
-    place_count = 0;
-    for (uint32_t b = 0; b < block_count; b++) {
-        longest = max(blocks[b].words, longest);
-        if (blocks[b].words)
-            find_place(&blocks[b]);
+    spans.places = arena_derive((spans.block_count + 1) * sizeof *spans.places);
+    spans.place_count = 0;
+    for (uint32_t b = 0; b < spans.block_count; b++) {
+        longest = max(spans.blocks[b].words, longest);
+        if (spans.blocks[b].words)
+            find_place(&spans.blocks[b]);
     }
-    zeros = arena_derive((longest + 1) * sizeof(uint64_t));
+    spans.zeros = arena_derive((longest + 1) * sizeof(uint64_t));
 }
 
 /* ---- in a state ---- */
@@ -168,22 +171,22 @@ struct saved_spans {
 
 static uint64_t spans_size(void)
 {
-    json_finish(&spool);
-    return sizeof(struct saved_spans) + snapshot_count * (sizeof *snapshots + sizeof(bool))
-           + spool.total;
+    json_finish(&spans.spool);
+    return sizeof(struct saved_spans)
+           + spans.snapshot_count * (sizeof *spans.snapshots_at + sizeof(bool)) + spans.spool.total;
 }
 
 static void spans_save(struct checkpoint_sink *to)
 {
-    const struct saved_spans s = {mode, snapshot_count, spool.total};
+    const struct saved_spans s = {spans.mode, spans.snapshot_count, spans.spool.total};
     char text[4096];
     checkpoint_put(to, &s, sizeof s);
-    checkpoint_put(to, snapshots, s.count * sizeof *snapshots);
-    checkpoint_put(to, snapshot_taken, s.count * sizeof *snapshot_taken);
+    checkpoint_put(to, spans.snapshots_at, s.count * sizeof *spans.snapshots_at);
+    checkpoint_put(to, spans.is_snapshot_taken, s.count * sizeof *spans.is_snapshot_taken);
     for (uint64_t at = 0; at < s.spool_bytes; at += sizeof text) {
         uint64_t part = min(s.spool_bytes - at, sizeof text);
         memset(text, 0, part);
-        spool.failed |= pread(spool.fd, text, part, (off_t)at) != (ssize_t)part;
+        spans.spool.has_failed |= pread(spans.spool.fd, text, part, (off_t)at) != (ssize_t)part;
         checkpoint_put(to, text, part);
     }
 }
@@ -193,16 +196,16 @@ static bool spans_load(const void *bytes, uint64_t size)
     const struct saved_spans *s = bytes;
     const uint32_t *offsets = (const void *)(s + 1);
     (void)size;
-    if (s->mode != mode) {
+    if (s->mode != spans.mode) {
         fprintf(stderr,
                 "heddle: the state was written with another --kernel-stats; give the same\n");
         return false;
     }
-    const bool *taken = (const void *)(offsets + s->count);
-    snapshot_count = (uint32_t)s->count;
-    memcpy(snapshots, offsets, s->count * sizeof *snapshots);
-    memcpy(snapshot_taken, taken, s->count * sizeof *taken);
-    json_raw(&spool, (const char *)(taken + s->count), s->spool_bytes);
+    const bool *is_taken = (const void *)(offsets + s->count);
+    spans.snapshot_count = (uint32_t)s->count;
+    memcpy(spans.snapshots_at, offsets, s->count * sizeof *spans.snapshots_at);
+    memcpy(spans.is_snapshot_taken, is_taken, s->count * sizeof *is_taken);
+    json_raw(&spans.spool, (const char *)(is_taken + s->count), s->spool_bytes);
     return true;
 }
 
@@ -211,13 +214,13 @@ static const struct checkpoint_part spans_part = {
 
 void stats_span_open(const struct platform_table *table, enum platform_span_stats what, int fd)
 {
-    memset(snapshots, 0, snapshot_count * sizeof snapshots[0]);
-    memset(snapshot_taken, 0, snapshot_count * sizeof snapshot_taken[0]);
-    snapshot_count = 0;
-    mode = what;
+    memset(spans.snapshots_at, 0, spans.snapshot_count * sizeof spans.snapshots_at[0]);
+    memset(spans.is_snapshot_taken, 0, spans.snapshot_count * sizeof spans.is_snapshot_taken[0]);
+    spans.snapshot_count = 0;
+    spans.mode = what;
     checkpoint_register(&spans_part);
-    json_start(&spool, fd);
-    spool.flat = true;
+    json_start(&spans.spool, fd);
+    spans.spool.is_flat = true;
     stats_blocks_find(table);
     find_places();
 }
@@ -227,120 +230,121 @@ void stats_span_open(const struct platform_table *table, enum platform_span_stat
 uint32_t stats_span_begin(void)
 {
     uint32_t s = 0;
-    if (mode == PLATFORM_SPAN_STATS_NONE)
+    if (spans.mode == PLATFORM_SPAN_STATS_NONE)
         return SNAPSHOTS_MAX;
     engine_flush_window();
-    while (s < SNAPSHOTS_MAX && snapshot_taken[s])
+    while (s < SNAPSHOTS_MAX && spans.is_snapshot_taken[s])
         s++;
     if (s == SNAPSHOTS_MAX)
         die("more than %u spans of statistics at once; use --kernel-stats none", SNAPSHOTS_MAX);
-    if (!snapshots[s])
-        snapshots[s] = arena_allocate((total_words + 1) * sizeof(uint64_t));
-    snapshot_taken[s] = true;
-    snapshot_count = s >= snapshot_count ? s + 1 : snapshot_count;
-    uint64_t *to = arena_at(uint64_t, snapshots[s]);
-    for (uint32_t b = 0; b < block_count; b++) {
-        memcpy(to, blocks[b].values, blocks[b].words * sizeof *to);
-        to += blocks[b].words;
+    if (!spans.snapshots_at[s])
+        spans.snapshots_at[s] = arena_allocate((spans.total_words + 1) * sizeof(uint64_t));
+    spans.is_snapshot_taken[s] = true;
+    spans.snapshot_count = s >= spans.snapshot_count ? s + 1 : spans.snapshot_count;
+    uint64_t *to = arena_at(uint64_t, spans.snapshots_at[s]);
+    for (uint32_t b = 0; b < spans.block_count; b++) {
+        memcpy(to, spans.blocks[b].values, spans.blocks[b].words * sizeof *to);
+        to += spans.blocks[b].words;
     }
     return s;
 }
 
-void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t *now,
-                const uint64_t *before)
+void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t *values,
+                const uint64_t *base_values)
 {
     if (s->kind == STAT_COUNTER) {
-        json_uint(j, s->name, now[0] - (before ? before[0] : 0));
+        json_uint(j, s->name, values[0] - (base_values ? base_values[0] : 0));
         return;
     }
     json_open(j, s->name, '{');
-    bool was_flat = j->flat;
-    j->flat = true;
-    json_uint(j, "count", now[0] - (before ? before[0] : 0));
-    json_uint(j, "sum", now[1] - (before ? before[1] : 0));
+    bool was_flat = j->is_flat;
+    j->is_flat = true;
+    json_uint(j, "count", values[0] - (base_values ? base_values[0] : 0));
+    json_uint(j, "sum", values[1] - (base_values ? base_values[1] : 0));
     uint32_t first = offsetof(struct stat_histogram, bucket) / sizeof(uint64_t);
-    if (!before) {
-        json_uint(j, "min", now[2]);
-        json_uint(j, "max", now[3]);
+    if (!base_values) {
+        json_uint(j, "min", values[2]);
+        json_uint(j, "max", values[3]);
     }
     uint32_t used = STAT_BUCKETS;
-    while (used && now[first + used - 1] == (before ? before[first + used - 1] : 0))
+    while (used && values[first + used - 1] == (base_values ? base_values[first + used - 1] : 0))
         used--;
     json_open(j, "buckets", '[');
     for (uint32_t i = 0; i < used; i++)
-        json_uint(j, NULL, now[first + i] - (before ? before[first + i] : 0));
+        json_uint(j, NULL, values[first + i] - (base_values ? base_values[first + i] : 0));
     json_close(j, ']');
     json_close(j, '}');
-    j->flat = was_flat;
+    j->is_flat = was_flat;
 }
 
-/* The statistics of `like` that differ between `now` and `then`. */
-static void write_changed(const char *path, const struct stat_block *like, const uint64_t *now,
-                          const uint64_t *then)
+/* The statistics of `like` that differ between `values` and `base_values`. */
+static void write_changed(const char *path, const struct stat_block *like, const uint64_t *values,
+                          const uint64_t *base_values)
 {
-    json_open(&spool, path, '{');
+    json_open(&spans.spool, path, '{');
     for (uint32_t i = 0; i < like->stat_count; i++) {
         uint32_t words = stat_words(&like->stats[i]);
-        if (memcmp(now, then, words * sizeof *now) != 0)
-            stat_write(&spool, &like->stats[i], now, then);
-        now += words;
-        then += words;
+        if (memcmp(values, base_values, words * sizeof *values) != 0)
+            stat_write(&spans.spool, &like->stats[i], values, base_values);
+        values += words;
+        base_values += words;
     }
-    json_close(&spool, '}');
+    json_close(&spans.spool, '}');
 }
 
-static void add_to_place(const struct stat_block *b, const uint64_t *then)
+static void add_to_place(const struct stat_block *b, const uint64_t *base_values)
 {
-    struct place *place = &places[b->place];
+    struct place *place = &spans.places[b->place];
     uint64_t *sums = place->sums;
     for (uint32_t i = 0; i < b->words; i++)
-        sums[i] += b->values[i] - then[i];
-    place->changed = true;
+        sums[i] += b->values[i] - base_values[i];
+    place->has_changed = true;
 }
 
 static void write_places(void)
 {
-    for (uint32_t i = 0; i < place_count; i++) {
-        struct place *place = &places[i];
+    for (uint32_t i = 0; i < spans.place_count; i++) {
+        struct place *place = &spans.places[i];
         uint64_t *sums = place->sums;
-        if (!place->changed)
+        if (!place->has_changed)
             continue;
-        write_changed(place->path, place->first, sums, zeros);
+        write_changed(place->path, place->first, sums, spans.zeros);
         memset(sums, 0, place->first->words * sizeof *sums);
-        place->changed = false;
+        place->has_changed = false;
     }
 }
 
 /* Writes the components whose statistics have changed. */
-static void write_difference(const uint64_t *before)
+static void write_difference(const uint64_t *snapshot)
 {
-    json_open(&spool, NULL, '{');
-    for (uint32_t b = 0; b < block_count; b++) {
-        const uint64_t *then = before;
-        before += blocks[b].words;
-        if (memcmp(blocks[b].values, then, blocks[b].words * sizeof *then) == 0)
+    json_open(&spans.spool, NULL, '{');
+    for (uint32_t b = 0; b < spans.block_count; b++) {
+        const struct stat_block *block = &spans.blocks[b];
+        const uint64_t *base_values = snapshot;
+        snapshot += block->words;
+        if (memcmp(block->values, base_values, block->words * sizeof *base_values) == 0)
             continue;
-        if (mode == PLATFORM_SPAN_STATS_ALL)
-            write_changed(blocks[b].path, &blocks[b], blocks[b].values, then);
+        if (spans.mode == PLATFORM_SPAN_STATS_ALL)
+            write_changed(block->path, block, block->values, base_values);
         else
-            add_to_place(&blocks[b], then);
+            add_to_place(block, base_values);
     }
     write_places();
-    json_close(&spool, '}');
+    json_close(&spans.spool, '}');
 }
 
 /* ---- the spool ---- */
 
 struct json *stats_spool_begin(bool continues)
 {
-    spool.first = !continues;
-    spool_start = spool.total;
-    return &spool;
+    spans.spool.is_first = !continues;
+    spans.spool_start = spans.spool.total;
+    return &spans.spool;
 }
 
 struct stats_text stats_spool_end(void)
 {
-    return (struct stats_text){spool_start, spool.total - spool_start};
+    return (struct stats_text){spans.spool_start, spans.spool.total - spans.spool_start};
 }
 
 struct stats_text stats_span_end(uint32_t span)
@@ -349,8 +353,8 @@ struct stats_text stats_span_end(uint32_t span)
         return (struct stats_text){0};
     engine_flush_window();
     stats_spool_begin(false);
-    write_difference(arena_at(uint64_t, snapshots[span]));
-    snapshot_taken[span] = false;
+    write_difference(arena_at(uint64_t, spans.snapshots_at[span]));
+    spans.is_snapshot_taken[span] = false;
     return stats_spool_end();
 }
 
@@ -360,9 +364,9 @@ void stats_spool_copy(struct json *out, struct stats_text text_at)
     char text[16384];
     while (length) {
         size_t part = min(length, sizeof text);
-        ssize_t n = pread(spool.fd, text, part, (off_t)offset);
+        ssize_t n = pread(spans.spool.fd, text, part, (off_t)offset);
         if (n <= 0) {
-            out->failed = true;
+            out->has_failed = true;
             return;
         }
         json_raw(out, text, (size_t)n);
@@ -375,12 +379,12 @@ void stats_spool_read(struct stats_text text, char *to)
 {
     if (!text.bytes)
         return;
-    json_flush(&spool);
-    if (pread(spool.fd, to, text.bytes, (off_t)text.offset) != (ssize_t)text.bytes)
+    json_flush(&spans.spool);
+    if (pread(spans.spool.fd, to, text.bytes, (off_t)text.offset) != (ssize_t)text.bytes)
         die("what was noted of the statistics cannot be read: %s", strerror(errno));
 }
 
 bool stats_spool_finish(void)
 {
-    return json_finish(&spool);
+    return json_finish(&spans.spool);
 }

@@ -5,7 +5,7 @@
  * its unit. A span begins with a copy of all blocks and ends with the difference, as JSON text in
  * the spool, a temporary file that lasts until the statistics are written. Spans may overlap. They
  * begin and end between windows, when all components have come to the same time: so they do not
- * depend on the order of ticks or the number of threads. Only while stats_wanted(). */
+ * depend on the order of ticks or the number of threads. Only while stats_are_wanted(). */
 #ifndef HEDDLE_RUNTIME_OBSERVE_STATS_SPAN_H
 #define HEDDLE_RUNTIME_OBSERVE_STATS_SPAN_H
 
@@ -39,7 +39,7 @@ struct stats_text {
 };
 
 /* True if statistics are written in this run. */
-bool stats_wanted(void);
+bool stats_are_wanted(void);
 
 /* ---- spans ---- */
 
@@ -71,11 +71,10 @@ const struct stat_block *stats_blocks(uint32_t *count);
 /* Spans read other values of a block from now on. */
 void stats_block_show(uint32_t block, const uint64_t *values);
 uint32_t stat_words(const struct stat_descriptor *s);
-/* One statistic; `before` NULL: since the start. Extremes of a difference are unknown and left out.
- */
-void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t *now,
-                const uint64_t *before);
-/* false: the spool could not be written. */
+/* Writes a statistic, less `base_values` (NULL: 0). Extremes of a difference are left out. */
+void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t *values,
+                const uint64_t *base_values);
+/* False: the spool could not be written. */
 bool stats_spool_finish(void);
 
 #endif

@@ -61,94 +61,96 @@ struct event {
 
 #define ORDER_WIRE UINT32_MAX
 
-struct collected {
+struct collection {
     _Alignas(64) struct event *events;
     uint32_t count;
 };
 
-static const struct platform_table *table;
-static struct json out;
-static struct output_file file;
-
-static struct collected collected[ENGINE_MAX_DOMAINS];
-static struct event *merged;
+static struct {
+    const struct platform_table *table;
+    struct json out;
+    struct output_file file;
+    struct collection collections[ENGINE_MAX_DOMAINS]; /* by shard */
+    struct collection foreign; /* at rank 0: what the other ranks have sent */
+    struct event *merged;      /* all collections in order */
+} timeline;
 
 static void start_event(const char *phase, const char *category, const char *name, uint64_t time_ps,
                         int process, uint32_t thread, uint64_t id)
 {
-    json_open(&out, NULL, '{');
-    json_text(&out, "ph", phase);
-    json_text(&out, "cat", category);
-    json_text(&out, "name", name);
-    json_key(&out, "ts");
-    json_print(&out, "%" PRIu64 ".%06" PRIu64, time_ps / 1000000, time_ps % 1000000);
-    json_int(&out, "pid", process);
-    json_uint(&out, "tid", thread);
-    json_key(&out, "id");
-    json_print(&out, "\"0x%" PRIx64 "\"", id);
+    json_open(&timeline.out, NULL, '{');
+    json_text(&timeline.out, "ph", phase);
+    json_text(&timeline.out, "cat", category);
+    json_text(&timeline.out, "name", name);
+    json_key(&timeline.out, "ts");
+    json_print(&timeline.out, "%" PRIu64 ".%06" PRIu64, time_ps / 1000000, time_ps % 1000000);
+    json_int(&timeline.out, "pid", process);
+    json_uint(&timeline.out, "tid", thread);
+    json_key(&timeline.out, "id");
+    json_print(&timeline.out, "\"0x%" PRIx64 "\"", id);
 }
 
 static void write_id(const char *key, uint64_t id)
 {
-    json_key(&out, key);
-    json_print(&out, "\"0x%" PRIx64 "\"", id);
+    json_key(&timeline.out, key);
+    json_print(&timeline.out, "\"0x%" PRIx64 "\"", id);
 }
 
 static void write_message(const struct event *e)
 {
-    bool shown = timeline_selects_now(e->time_ps);
+    bool is_shown = timeline_selects_now(e->time_ps);
     struct timeline_hop hop = {e->number, e->kind,    e->tag,       e->fields,
                                e->id,     e->time_ps, e->arrival_ps};
-    struct timeline_flow flow = timeline_flows_add(&hop, shown);
-    if (!shown)
+    struct timeline_flow flow = timeline_flows_add(&hop, is_shown);
+    if (!is_shown)
         return;
     start_event("b", "message", e->name, e->time_ps, CONNECTIONS, e->number + 1, e->id);
-    if (flow.id && !(flow.first && flow.last)) {
+    if (flow.id && !(flow.is_first && flow.is_last)) {
         write_id("bind_id", flow.id);
-        if (!flow.first)
-            json_bool(&out, "flow_in", true);
-        if (!flow.last)
-            json_bool(&out, "flow_out", true);
+        if (!flow.is_first)
+            json_bool(&timeline.out, "flow_in", true);
+        if (!flow.is_last)
+            json_bool(&timeline.out, "flow_out", true);
     }
-    json_open(&out, "args", '{');
-    json_uint(&out, "tag", e->tag);
+    json_open(&timeline.out, "args", '{');
+    json_uint(&timeline.out, "tag", e->tag);
     if (flow.id)
         write_id("flow", flow.id);
     if (flow.merged)
         write_id("merged", flow.merged);
-    timeline_write_fields(&out, e->layout, e->fields);
-    json_close(&out, '}');
-    json_close(&out, '}');
+    timeline_write_fields(&timeline.out, e->layout, e->fields);
+    json_close(&timeline.out, '}');
+    json_close(&timeline.out, '}');
     start_event("e", "message", e->name, e->arrival_ps, CONNECTIONS, e->number + 1, e->id);
-    json_close(&out, '}');
-    json_raw(&out, "\n", 1);
+    json_close(&timeline.out, '}');
+    json_raw(&timeline.out, "\n", 1);
 }
 
 static void write_span(uint32_t instance, char phase, uint64_t id, const char *name,
                        uint64_t time_ps)
 {
     /* Asynchronous spans are matched by (category, id, name): the component makes the id unique. */
-    const char *category = platform_string(table->instances[instance].type);
+    const char *category = platform_string(timeline.table->instances[instance].type);
     start_event((const char[]){phase, '\0'}, category, name, time_ps, COMPONENTS, instance + 1,
                 id ^ (uint64_t)(instance + 1) << 40);
-    json_close(&out, '}');
-    json_raw(&out, "\n", 1);
+    json_close(&timeline.out, '}');
+    json_raw(&timeline.out, "\n", 1);
 }
 
 /* How many spans of this name the component has open now. */
 static void write_counter(const struct event *e)
 {
-    json_open(&out, NULL, '{');
-    json_text(&out, "ph", "C");
-    json_text(&out, "name", platform_string(table->instances[e->number].path));
-    json_key(&out, "ts");
-    json_print(&out, "%" PRIu64 ".%06" PRIu64, e->time_ps / 1000000, e->time_ps % 1000000);
-    json_int(&out, "pid", COUNTERS);
-    json_open(&out, "args", '{');
-    json_uint(&out, e->name, timeline_spans_count(e->number, e->name));
-    json_close(&out, '}');
-    json_close(&out, '}');
-    json_raw(&out, "\n", 1);
+    json_open(&timeline.out, NULL, '{');
+    json_text(&timeline.out, "ph", "C");
+    json_text(&timeline.out, "name", platform_string(timeline.table->instances[e->number].path));
+    json_key(&timeline.out, "ts");
+    json_print(&timeline.out, "%" PRIu64 ".%06" PRIu64, e->time_ps / 1000000, e->time_ps % 1000000);
+    json_int(&timeline.out, "pid", COUNTERS);
+    json_open(&timeline.out, "args", '{');
+    json_uint(&timeline.out, e->name, timeline_spans_count(e->number, e->name));
+    json_close(&timeline.out, '}');
+    json_close(&timeline.out, '}');
+    json_raw(&timeline.out, "\n", 1);
 }
 
 /* Writes a counter where its interval begins: a track keeps its value until the next. */
@@ -156,17 +158,18 @@ static void write_growth(const struct event *e)
 {
     if (!timeline_selects_now(e->time_ps))
         return;
-    json_open(&out, NULL, '{');
-    json_text(&out, "ph", "C");
-    json_text(&out, "name", e->name);
-    json_key(&out, "ts");
-    json_print(&out, "%" PRIu64 ".%06" PRIu64, e->arrival_ps / 1000000, e->arrival_ps % 1000000);
-    json_int(&out, "pid", GROWTHS);
-    json_open(&out, "args", '{');
-    json_uint(&out, e->layout, e->id);
-    json_close(&out, '}');
-    json_close(&out, '}');
-    json_raw(&out, "\n", 1);
+    json_open(&timeline.out, NULL, '{');
+    json_text(&timeline.out, "ph", "C");
+    json_text(&timeline.out, "name", e->name);
+    json_key(&timeline.out, "ts");
+    json_print(&timeline.out, "%" PRIu64 ".%06" PRIu64, e->arrival_ps / 1000000,
+               e->arrival_ps % 1000000);
+    json_int(&timeline.out, "pid", GROWTHS);
+    json_open(&timeline.out, "args", '{');
+    json_uint(&timeline.out, e->layout, e->id);
+    json_close(&timeline.out, '}');
+    json_close(&timeline.out, '}');
+    json_raw(&timeline.out, "\n", 1);
 }
 
 static void begin_span(const struct event *e)
@@ -185,15 +188,15 @@ static void begin_span(const struct event *e)
 static void end_span(const struct event *e)
 {
     struct timeline_span span;
-    bool counted = timeline_selects_now(e->time_ps);
-    bool known = timeline_spans_take(e->number, e->id, e->name, &span);
-    bool shown = known && timeline_selects_span(span.begin_ps, e->time_ps);
+    bool is_counted = timeline_selects_now(e->time_ps);
+    bool is_known = timeline_spans_remove(e->number, e->id, e->name, &span);
+    bool is_shown = is_known && timeline_selects_span(span.begin_ps, e->time_ps);
     timeline_select_launch_end(e->number, e->name, e->id, e->time_ps);
-    if (shown && timeline_select_limits_time())
+    if (is_shown && timeline_select_limits_time())
         write_span(e->number, 'b', span.id, span.name, span.begin_ps);
-    if (shown)
+    if (is_shown)
         write_span(e->number, 'e', e->id, e->name, e->time_ps);
-    if (known && counted)
+    if (is_known && is_counted)
         write_counter(e);
 }
 
@@ -233,7 +236,7 @@ static __attribute__((noreturn)) void die_full(void)
 
 static void add_event(uint32_t shard, const struct event *e)
 {
-    struct collected *c = &collected[shard];
+    struct collection *c = &timeline.collections[shard];
     if (engine.shard_count == 1) {
         write_event(e);
         return;
@@ -301,7 +304,7 @@ void timeline_write_growth(const char *path, const char *counter, uint64_t from_
 
 static uint32_t order_of(uint32_t ring, uint64_t granted_ps)
 {
-    return granted_ps == RING_OWN ? table->rings[ring].sender : ORDER_WIRE;
+    return granted_ps == RING_OWN ? timeline.table->rings[ring].sender : ORDER_WIRE;
 }
 
 /* In a step wires grant in order of links, each its two ways. */
@@ -309,8 +312,8 @@ static uint32_t place_of(const struct event *e)
 {
     if (e->order != ORDER_WIRE)
         return 0;
-    const struct platform_ring *p = &table->rings[e->number];
-    return 2 * p->link + (p->is_reply ^ p->reversed);
+    const struct platform_ring *p = &timeline.table->rings[e->number];
+    return 2 * p->link + (p->is_reply ^ p->is_reversed);
 }
 
 void ring_trace(const struct ring *r, const struct message *m, uint64_t nth, uint64_t time_ps,
@@ -323,23 +326,23 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t nth, uin
         return;
     if (!timeline_selects_ring(number) || !timeline_selects_time(time_ps))
         return;
-    const struct platform_ring *p = &table->rings[number];
-    const struct platform_protocol *protocol = &table->protocols[p->protocol];
+    const struct platform_ring *p = &timeline.table->rings[number];
+    const struct platform_protocol *protocol = &timeline.table->protocols[p->protocol];
     uint32_t kind = message_kind(m) + (p->is_reply ? protocol->request_count : 0);
     if (message_cycle(m) == RING_UNKNOWN || kind >= protocol->request_count + protocol->reply_count)
         return;
-    struct event e = {.time_ps = time_ps,
-                      .order_ps = granted_ps == RING_OWN ? time_ps : granted_ps,
-                      .order = order_of(number, granted_ps),
-                      .phase = 'm',
-                      .tag = m->tag,
-                      .number = number,
-                      .kind = message_kind(m),
-                      .id = (uint64_t)(number + 1) << 40 | (nth & 0xffffffffffu),
-                      .arrival_ps = engine_time_of(ring_receiver_domain(r), message_cycle(m)),
-                      .name = platform_string(table->messages[protocol->first_message + kind].name),
-                      .layout =
-                          platform_string(table->messages[protocol->first_message + kind].fields)};
+    struct event e = {
+        .time_ps = time_ps,
+        .order_ps = granted_ps == RING_OWN ? time_ps : granted_ps,
+        .order = order_of(number, granted_ps),
+        .phase = 'm',
+        .tag = m->tag,
+        .number = number,
+        .kind = message_kind(m),
+        .id = (uint64_t)(number + 1) << 40 | (nth & 0xffffffffffu),
+        .arrival_ps = engine_time_of(ring_receiver_domain(r), message_cycle(m)),
+        .name = platform_string(timeline.table->messages[protocol->first_message + kind].name),
+        .layout = platform_string(timeline.table->messages[protocol->first_message + kind].fields)};
     memcpy(e.fields, m->fields, RING_FIELD_BYTES);
     add_event(ring_sender_domain(r) / engine.clock_count, &e);
 }
@@ -372,23 +375,21 @@ struct sent_event {
     uint32_t text; /* bytes that follow */
 };
 
-static struct collected others; /* at rank 0: what the others have sent */
-
 static void encode(uint32_t to, uint64_t end_ps)
 {
     (void)end_ps;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
-        for (uint32_t k = 0; k < collected[i].count; k++) {
-            const struct event *e = &collected[i].events[k];
-            bool message = e->phase == 'm';
+        for (uint32_t k = 0; k < timeline.collections[i].count; k++) {
+            const struct event *e = &timeline.collections[i].events[k];
+            bool is_message = e->phase == 'm';
             struct sent_event sent = {.event = *e,
-                                      .text = message ? 0 : (uint32_t)strlen(e->name) + 1};
-            sent.name = message ? (uint32_t)(e->name - table->strings) : 0;
-            sent.layout = message ? (uint32_t)(e->layout - table->strings) : 0;
+                                      .text = is_message ? 0 : (uint32_t)strlen(e->name) + 1};
+            sent.name = is_message ? (uint32_t)(e->name - timeline.table->strings) : 0;
+            sent.layout = is_message ? (uint32_t)(e->layout - timeline.table->strings) : 0;
             rank_put(to, &sent, sizeof sent);
             rank_put(to, e->name, sent.text);
         }
-        collected[i].count = 0;
+        timeline.collections[i].count = 0;
     }
 }
 
@@ -397,9 +398,9 @@ static void merge(struct rank_reader *from)
     struct sent_event sent;
     while (from->left) {
         memcpy(&sent, rank_read(from, sizeof sent), sizeof sent);
-        if (others.count == SHARD_BYTES / sizeof *others.events)
+        if (timeline.foreign.count == SHARD_BYTES / sizeof *timeline.foreign.events)
             die_full();
-        struct event *e = &others.events[others.count++];
+        struct event *e = &timeline.foreign.events[timeline.foreign.count++];
         *e = sent.event;
         e->name =
             sent.text ? timeline_name(rank_read(from, sent.text)) : platform_string(sent.name);
@@ -411,26 +412,27 @@ static bool is_filling(void)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        count += collected[i].count;
+        count += timeline.collections[i].count;
     return count > FILLING;
 }
 
 void timeline_settle(void)
 {
-    size_t count = others.count;
+    size_t count = timeline.foreign.count;
     if (!(engine.tracing & ENGINE_TIMELINE) || engine.shard_count == 1)
         return;
     if (count)
-        memcpy(merged, others.events, count * sizeof *merged);
-    others.count = 0;
+        memcpy(timeline.merged, timeline.foreign.events, count * sizeof *timeline.merged);
+    timeline.foreign.count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
-        memcpy(merged + count, collected[i].events, collected[i].count * sizeof *merged);
-        count += collected[i].count;
-        collected[i].count = 0;
+        memcpy(timeline.merged + count, timeline.collections[i].events,
+               timeline.collections[i].count * sizeof *timeline.merged);
+        count += timeline.collections[i].count;
+        timeline.collections[i].count = 0;
     }
-    qsort(merged, count, sizeof *merged, by_time);
+    qsort(timeline.merged, count, sizeof *timeline.merged, by_time);
     for (size_t i = 0; i < count; i++)
-        write_event(&merged[i]);
+        write_event(&timeline.merged[i]);
 }
 
 static void open_collections(void)
@@ -440,9 +442,9 @@ static void open_collections(void)
     rank_channel_register(&channel);
     if (engine.shard_count > 1)
         for (uint32_t i = 0; i < engine.shard_count; i++)
-            collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
-    merged = arena_reserve(SHARD_BYTES * (engine.shard_count + 1));
-    others = (struct collected){arena_reserve(SHARD_BYTES), 0};
+            timeline.collections[i] = (struct collection){arena_reserve(SHARD_BYTES), 0};
+    timeline.merged = arena_reserve(SHARD_BYTES * (engine.shard_count + 1));
+    timeline.foreign = (struct collection){arena_reserve(SHARD_BYTES), 0};
 }
 
 static void name_thread(int process, uint32_t thread, const char *kind, const char *name,
@@ -450,25 +452,25 @@ static void name_thread(int process, uint32_t thread, const char *kind, const ch
 {
     char text[512];
     snprintf(text, sizeof text, "%s%s", name, suffix);
-    json_open(&out, NULL, '{');
-    json_text(&out, "ph", "M");
-    json_text(&out, "name", kind);
-    json_int(&out, "pid", process);
-    json_uint(&out, "tid", thread);
-    json_open(&out, "args", '{');
-    json_text(&out, "name", text);
-    json_close(&out, '}');
-    json_close(&out, '}');
-    json_raw(&out, "\n", 1);
+    json_open(&timeline.out, NULL, '{');
+    json_text(&timeline.out, "ph", "M");
+    json_text(&timeline.out, "name", kind);
+    json_int(&timeline.out, "pid", process);
+    json_uint(&timeline.out, "tid", thread);
+    json_open(&timeline.out, "args", '{');
+    json_text(&timeline.out, "name", text);
+    json_close(&timeline.out, '}');
+    json_close(&timeline.out, '}');
+    json_raw(&timeline.out, "\n", 1);
 }
 
 bool timeline_open(const struct platform_table *described)
 {
     const char *path = option_file("record perfetto");
-    table = described;
+    timeline.table = described;
     if (!path)
         return true;
-    if (!timeline_select_open(table))
+    if (!timeline_select_open(timeline.table))
         return false;
     if (!rank_is_first()) {
         open_collections();
@@ -476,28 +478,29 @@ bool timeline_open(const struct platform_table *described)
         ring_trace_all(true);
         return true;
     }
-    if (!output_file_open(&file, path)) {
+    if (!output_file_open(&timeline.file, path)) {
         fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", path, strerror(errno));
         return false;
     }
-    json_start(&out, file.fd);
-    out.flat = true;
-    json_open(&out, NULL, '{');
-    json_text(&out, "displayTimeUnit", "ns");
-    json_open(&out, "traceEvents", '[');
+    json_start(&timeline.out, timeline.file.fd);
+    timeline.out.is_flat = true;
+    json_open(&timeline.out, NULL, '{');
+    json_text(&timeline.out, "displayTimeUnit", "ns");
+    json_open(&timeline.out, "traceEvents", '[');
     name_thread(COMPONENTS, 0, "process_name", "components", "");
     name_thread(CONNECTIONS, 0, "process_name", "connections", "");
     name_thread(COUNTERS, 0, "process_name", "counters: open spans", "");
     if (option_number("every-ps") || option_number("every-cycles"))
         name_thread(GROWTHS, 0, "process_name", "counters: growth by interval", "");
-    timeline_spans_open(table->instance_count);
-    timeline_flows_open(table);
-    for (uint32_t i = 0; i < table->instance_count; i++)
-        name_thread(COMPONENTS, i + 1, "thread_name", platform_string(table->instances[i].path),
-                    "");
-    for (uint32_t i = 0; i < table->ring_count; i++)
-        name_thread(CONNECTIONS, i + 1, "thread_name", platform_string(table->rings[i].name),
-                    table->rings[i].is_reply ? " (replies)" : "");
+    timeline_spans_open(timeline.table->instance_count);
+    timeline_flows_open(timeline.table);
+    for (uint32_t i = 0; i < timeline.table->instance_count; i++)
+        name_thread(COMPONENTS, i + 1, "thread_name",
+                    platform_string(timeline.table->instances[i].path), "");
+    for (uint32_t i = 0; i < timeline.table->ring_count; i++)
+        name_thread(CONNECTIONS, i + 1, "thread_name",
+                    platform_string(timeline.table->rings[i].name),
+                    timeline.table->rings[i].is_reply ? " (replies)" : "");
     open_collections();
     engine.tracing |= ENGINE_TIMELINE;
     ring_trace_all(true);
@@ -514,13 +517,14 @@ bool timeline_close(void)
     write_open_spans();
     timeline_spans_close();
     timeline_flows_close();
-    json_close(&out, ']');
-    json_close(&out, '}');
-    json_raw(&out, "\n", 1);
-    bool selected = timeline_select_close(shard_now(0));
-    int reason = json_publish(&out, &file);
+    json_close(&timeline.out, ']');
+    json_close(&timeline.out, '}');
+    json_raw(&timeline.out, "\n", 1);
+    bool is_selected = timeline_select_close(shard_now(0));
+    int reason = json_publish(&timeline.out, &timeline.file);
     if (!reason)
-        return selected;
-    fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", file.path, strerror(reason));
+        return is_selected;
+    fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", timeline.file.path,
+            strerror(reason));
     return false;
 }

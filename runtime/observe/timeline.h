@@ -56,7 +56,7 @@ struct platform_table;
 bool timeline_open(const struct platform_table *table);
 /* At the end of a window: writes what the shards have collected, in order of time. */
 void timeline_settle(void);
-/* At the end of a run. false: the file could not be written. */
+/* At the end of a run. False: the file could not be written. */
 bool timeline_close(void);
 
 #endif

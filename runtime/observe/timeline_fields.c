@@ -7,7 +7,7 @@
 
 #include "timeline_internal.h"
 
-/* Choice `value` of "back|through" up to `end`; false: there is none. */
+/* Writes choice `value` of "back|through" up to `end`. False: there is none. */
 static bool write_choice(struct json *out, const char *key, const char *names, const char *end,
                          uint64_t value)
 {

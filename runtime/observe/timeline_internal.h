@@ -27,9 +27,9 @@ void timeline_select_launch_begin(uint32_t instance, const char *name, uint64_t 
 /* Any span of `instance` ends; it need not be a launch. */
 void timeline_select_launch_end(uint32_t instance, const char *name, uint64_t id, uint64_t now_ps);
 bool timeline_selects_now(uint64_t now_ps);
-/* Was anything selected between these times? For a span that ends now. */
+/* True if anything was selected between these times, for a span that ends now. */
 bool timeline_selects_span(uint64_t begin_ps, uint64_t now_ps);
-/* At the end of the run. false: a launch asked for never ran, or the run ended before the window;
+/* At the end of the run. False: a launch asked for never ran, or the run ended before the window;
  * said on standard error. */
 bool timeline_select_close(uint64_t now_ps);
 
@@ -49,12 +49,12 @@ struct timeline_span {
 
 void timeline_spans_open(uint32_t instances);
 void timeline_spans_add(uint32_t instance, struct timeline_span span);
-/* Takes out a span that ends. false: it was never begun. */
-bool timeline_spans_take(uint32_t instance, uint64_t id, const char *name,
-                         struct timeline_span *span);
+/* Takes out a span that ends. False: it was never begun. */
+bool timeline_spans_remove(uint32_t instance, uint64_t id, const char *name,
+                           struct timeline_span *span);
 /* Open spans of the component with this name. */
 uint32_t timeline_spans_count(uint32_t instance, const char *name);
-/* Takes out a span that is still open, for the end of a run; false: there are no more. */
+/* Takes out a span that is still open, for the end of a run. False: there are no more. */
 bool timeline_spans_drain(uint32_t *instance, struct timeline_span *span);
 void timeline_spans_close(void);
 
@@ -85,14 +85,14 @@ struct timeline_hop {
  * was answered while this one waited without asking others; 0: none was. */
 struct timeline_flow {
     uint64_t id; /* 0: of no flow */
-    bool first, last;
+    bool is_first, is_last;
     uint64_t merged;
 };
 
 void timeline_flows_open(const struct platform_table *table);
-/* The flow of a message, called in the order of sending. `shown`: it is written; a flow begins with
- * the first of its messages that are. */
-struct timeline_flow timeline_flows_add(const struct timeline_hop *hop, bool shown);
+/* The flow of a message, called in the order of sending. `is_shown`: it is written; a flow begins
+ * with the first of its messages that are. */
+struct timeline_flow timeline_flows_add(const struct timeline_hop *hop, bool is_shown);
 void timeline_flows_close(void);
 
 #endif

@@ -15,10 +15,10 @@
 
 #define LAUNCHES_MAX 64 /* asked for */
 
-struct wanted {
+struct launch_filter {
     const char *name; /* NULL: a number */
     uint64_t number;
-    bool seen;
+    bool was_seen;
 };
 
 /* Known by its component, too: that of a driver's command has an id and a name as well. */
@@ -26,7 +26,7 @@ struct launch {
     uint32_t instance;
     const char *name;
     uint64_t id;
-    bool wanted;
+    bool is_wanted;
     struct launch *next;
 };
 
@@ -34,38 +34,38 @@ static struct {
     const struct platform_table *table;
     bool *instances; /* NULL: all */
     uint64_t from_ps, to_ps;
-    struct wanted wanted[LAUNCHES_MAX];
-    uint32_t wanted_count, launches, open_wanted;
+    struct launch_filter filters[LAUNCHES_MAX];
+    uint32_t filter_count, launch_count, open_count;
     struct launch *open;
     uint64_t last_wanted_ps; /* when the last wanted launch ended */
-    bool any_ended;
+    bool has_ended;
 } selection;
 
 static bool select_instances(const char *pattern)
 {
-    bool any = false;
+    bool has_match = false;
     for (uint32_t i = 0; i < selection.table->instance_count; i++)
         if (path_pattern_matches(pattern, platform_string(selection.table->instances[i].path)))
-            any = selection.instances[i] = true;
-    if (!any)
+            has_match = selection.instances[i] = true;
+    if (!has_match)
         fprintf(stderr,
                 "heddle: '--record-path %s': no component of the platform has this path; "
                 "'heddle params' lists them\n",
                 pattern);
-    return any;
+    return has_match;
 }
 
-static bool want_launch(const char *text)
+static bool add_launch_filter(const char *text)
 {
-    if (selection.wanted_count == LAUNCHES_MAX) {
+    if (selection.filter_count == LAUNCHES_MAX) {
         fprintf(stderr, "heddle: the trace can show at most %d launches by name or number\n",
                 LAUNCHES_MAX);
         return false;
     }
     char *end;
-    struct wanted *w = &selection.wanted[selection.wanted_count++];
+    struct launch_filter *w = &selection.filters[selection.filter_count++];
     uint64_t number = strtoull(text, &end, 10);
-    *w = (struct wanted){.number = number};
+    *w = (struct launch_filter){.number = number};
     if (*end || end == text)
         w->name = grow_text(text, "a list of launches");
     return true;
@@ -80,7 +80,7 @@ bool timeline_select_open(const struct platform_table *table)
     selection.to_ps = UINT64_MAX;
     if (window)
         sscanf(window, "%" SCNu64 "..%" SCNu64, &selection.from_ps, &selection.to_ps);
-    if (launches && !path_pattern_each(launches, want_launch))
+    if (launches && !path_pattern_each(launches, add_launch_filter))
         return false;
     if (!paths)
         return true;
@@ -91,7 +91,7 @@ bool timeline_select_open(const struct platform_table *table)
 
 bool timeline_select_limits_time(void)
 {
-    return selection.from_ps || selection.to_ps != UINT64_MAX || selection.wanted_count;
+    return selection.from_ps || selection.to_ps != UINT64_MAX || selection.filter_count;
 }
 
 bool timeline_selects_instance(uint32_t instance)
@@ -111,32 +111,32 @@ bool timeline_selects_time(uint64_t time_ps)
 }
 
 /* "scale" and "scale(float*, int)" both name the latter. */
-static bool has_name(const char *launch, const char *wanted)
+static bool has_name(const char *launch, const char *name)
 {
-    size_t n = strlen(wanted);
-    return strncmp(launch, wanted, n) == 0 && (!launch[n] || launch[n] == '(');
+    size_t n = strlen(name);
+    return strncmp(launch, name, n) == 0 && (!launch[n] || launch[n] == '(');
 }
 
-static bool is_wanted(const char *name, uint32_t number)
+static bool matches_filter(const char *name, uint32_t number)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < selection.wanted_count; i++) {
-        struct wanted *w = &selection.wanted[i];
+    bool has_match = false;
+    for (uint32_t i = 0; i < selection.filter_count; i++) {
+        struct launch_filter *w = &selection.filters[i];
         if (w->name ? has_name(name, w->name) : w->number == number)
-            any = w->seen = true;
+            has_match = w->was_seen = true;
     }
-    return any;
+    return has_match;
 }
 
 void timeline_select_launch_begin(uint32_t instance, const char *name, uint64_t id)
 {
-    if (!selection.wanted_count)
+    if (!selection.filter_count)
         return;
     struct launch *k = grow_memory(NULL, sizeof *k, "selection");
-    bool wanted = is_wanted(name, ++selection.launches);
-    *k = (struct launch){instance, name, id, wanted, selection.open};
+    bool is_chosen = matches_filter(name, ++selection.launch_count);
+    *k = (struct launch){instance, name, id, is_chosen, selection.open};
     selection.open = k;
-    selection.open_wanted += k->wanted;
+    selection.open_count += k->is_wanted;
 }
 
 static bool is_launch(const struct launch *k, uint32_t instance, const char *name, uint64_t id)
@@ -153,9 +153,9 @@ void timeline_select_launch_end(uint32_t instance, const char *name, uint64_t id
     if (!k)
         return;
     *at = k->next;
-    if (k->wanted) {
-        selection.open_wanted--;
-        selection.any_ended = true;
+    if (k->is_wanted) {
+        selection.open_count--;
+        selection.has_ended = true;
         selection.last_wanted_ps = now_ps;
     }
     free(k);
@@ -163,34 +163,34 @@ void timeline_select_launch_end(uint32_t instance, const char *name, uint64_t id
 
 bool timeline_selects_now(uint64_t now_ps)
 {
-    return timeline_selects_time(now_ps) && (!selection.wanted_count || selection.open_wanted);
+    return timeline_selects_time(now_ps) && (!selection.filter_count || selection.open_count);
 }
 
 bool timeline_selects_span(uint64_t begin_ps, uint64_t now_ps)
 {
-    bool launch = !selection.wanted_count || selection.open_wanted
-                  || (selection.any_ended && selection.last_wanted_ps >= begin_ps);
-    return launch && begin_ps < selection.to_ps && now_ps >= selection.from_ps;
+    bool has_launch = !selection.filter_count || selection.open_count
+                      || (selection.has_ended && selection.last_wanted_ps >= begin_ps);
+    return has_launch && begin_ps < selection.to_ps && now_ps >= selection.from_ps;
 }
 
 bool timeline_select_close(uint64_t now_ps)
 {
-    bool good = selection.from_ps <= now_ps;
-    if (!good)
+    bool is_complete = selection.from_ps <= now_ps;
+    if (!is_complete)
         fprintf(stderr,
                 "heddle: '--record-window': the run ended at %" PRIu64 ".%06" PRIu64
                 "us, before the window begins\n",
                 now_ps / 1000000, now_ps % 1000000);
-    for (uint32_t i = 0; i < selection.wanted_count; i++) {
-        const struct wanted *w = &selection.wanted[i];
-        if (!w->seen && w->name)
+    for (uint32_t i = 0; i < selection.filter_count; i++) {
+        const struct launch_filter *w = &selection.filters[i];
+        if (!w->was_seen && w->name)
             fprintf(stderr,
                     "heddle: the trace was to show '%s', but nothing of this name was launched\n",
                     w->name);
-        else if (!w->seen)
+        else if (!w->was_seen)
             fprintf(stderr, "heddle: the trace was to show launch %" PRIu64 " of %" PRIu32 "\n",
-                    w->number, selection.launches);
-        good = good && w->seen;
+                    w->number, selection.launch_count);
+        is_complete = is_complete && w->was_seen;
     }
-    return good;
+    return is_complete;
 }

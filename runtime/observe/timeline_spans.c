@@ -28,8 +28,8 @@ void timeline_spans_add(uint32_t instance, struct timeline_span span)
     l->spans[l->count++] = span;
 }
 
-bool timeline_spans_take(uint32_t instance, uint64_t id, const char *name,
-                         struct timeline_span *span)
+bool timeline_spans_remove(uint32_t instance, uint64_t id, const char *name,
+                           struct timeline_span *span)
 {
     struct list *l = &lists[instance];
     uint32_t i = 0;
@@ -56,7 +56,7 @@ bool timeline_spans_drain(uint32_t *instance, struct timeline_span *span)
         if (lists[i].count) {
             *instance = i;
             *span = lists[i].spans[0];
-            return timeline_spans_take(i, span->id, span->name, span);
+            return timeline_spans_remove(i, span->id, span->name, span);
         }
     return false;
 }

@@ -36,7 +36,7 @@
 #define WAIT_NS       10000000L
 #define ALIVE_LOOKS   100 /* polls of a pause between two checks that `heddle run` lives */
 
-bool view_open_now, view_stops_now;
+bool view_is_open, view_must_stop;
 
 static struct {
     struct status_page *page;
@@ -45,9 +45,10 @@ static struct {
     struct series_column *columns;
     uint32_t column_count;
     double written;
-    uint32_t waits_told;
-    bool shared;                   /* with several ranks: there is a status page at rank 0 */
-    bool gathered, known;          /* rank 0 may look; it knows enough to obey */
+    uint32_t waits_answered;
+    bool is_shared;                /* with several ranks: there is a status page at rank 0 */
+    bool is_gathered;              /* rank 0 may look */
+    bool has_states;               /* rank 0 has what a pause or the question for waits needs */
     uint64_t instructions;         /* instructions of all ranks */
     char waits[STATUS_PAGE_WAITS]; /* components that wait, and for which others */
 } view;
@@ -83,7 +84,7 @@ static void write_page(uint64_t time_ps)
     set_sequence(1);
     p->time_ps = time_ps;
     p->cycles = engine_cycle_at(0, time_ps);
-    p->instructions = view.shared ? view.instructions : engine_instructions();
+    p->instructions = view.is_shared ? view.instructions : engine_instructions();
     p->messages = engine_messages();
     struct run_counts counts;
     extensions_progress(&counts);
@@ -97,22 +98,22 @@ static void write_page(uint64_t time_ps)
     view.written = now;
 }
 
-static void tell_waits(void)
+static void answer_waits(void)
 {
-    uint32_t asked = wish(&view.page->wishes.waits);
-    if (asked == view.waits_told)
+    uint32_t wish_number = wish(&view.page->wishes.waits);
+    if (wish_number == view.waits_answered)
         return;
     set_sequence(1);
     snprintf(view.page->waits, sizeof view.page->waits, "%s",
-             view.shared ? view.waits : hang_describe());
-    view.page->waits_told = view.waits_told = asked;
+             view.is_shared ? view.waits : hang_describe());
+    view.page->waits_answered = view.waits_answered = wish_number;
     set_sequence(1);
 }
 
 void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t end_ps,
                  uint64_t cycles)
 {
-    if (!view_open_now)
+    if (!view_is_open)
         return;
     struct status_page *p = view.page;
     struct status_page_kernel *k = &p->launches[number % STATUS_PAGE_KERNELS];
@@ -130,7 +131,7 @@ void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t 
     if (end_ps && wish(&p->wishes.step)) {
         __atomic_store_n(&p->wishes.pause, 1, __ATOMIC_RELAXED);
         __atomic_store_n(&p->wishes.step, 0, __ATOMIC_RELAXED);
-        view_stops_now = true;
+        view_must_stop = true;
     }
 }
 
@@ -151,7 +152,7 @@ static void wait_for_page(uint64_t time_ps)
     for (unsigned looks = 1; wish(&wishes->pause) && !wish(&wishes->step); looks++) {
         if (engine_is_interrupted() || (looks % ALIVE_LOOKS == 0 && !is_served()))
             break;
-        tell_waits();
+        answer_waits();
         nanosleep(&nap, NULL);
     }
     if (wish(&wishes->step)) /* a step ends a pause */
@@ -163,7 +164,7 @@ static void wait_for_page(uint64_t time_ps)
 
 bool view_is_shared(void)
 {
-    return view.shared;
+    return view.is_shared;
 }
 
 /* Describes the state of all ranks in a copy of this process, since bringing the state together
@@ -175,7 +176,7 @@ static void describe_apart(void)
     fflush(NULL);
     pid_t copy = pipe(ends) == 0 ? fork() : -1;
     if (copy == 0) {
-        rank_state_take();
+        rank_state_receive();
         const char *text = hang_describe();
         for (size_t size = strlen(text), at = 0; at < size;) {
             ssize_t put = write(ends[1], text + at, size - at);
@@ -200,48 +201,48 @@ static void describe_apart(void)
 void view_gather(void)
 {
     view.instructions = rank_sum(engine_instructions());
-    bool wanted =
-        view_open_now
-        && (wish(&view.page->wishes.pause) || wish(&view.page->wishes.waits) != view.waits_told);
+    bool is_wanted = view_is_open
+                     && (wish(&view.page->wishes.pause)
+                         || wish(&view.page->wishes.waits) != view.waits_answered);
     rank_channels_encode(RANK_CHANNEL_VIEW, ENGINE_NEVER);
     rank_exchange();
     if (rank_is_first())
         for (uint32_t i = 1; i < ranks.count; i++)
             rank_channels_merge(RANK_CHANNEL_VIEW, i);
-    rank_share(&wanted, sizeof wanted);
-    if (wanted)
-        rank_state_share();
-    if (wanted && view_open_now)
+    rank_share(&is_wanted, sizeof is_wanted);
+    if (is_wanted)
+        rank_state_send();
+    if (is_wanted && view_is_open)
         describe_apart();
-    view.gathered = true;
-    view.known = wanted;
-    view_stops_now = view_open_now;
+    view.is_gathered = true;
+    view.has_states = is_wanted;
+    view_must_stop = view_is_open;
 }
 
 /* ---- looking ---- */
 
 void view_look(uint64_t time_ps)
 {
-    view_stops_now = false;
-    if (view.shared && !view.gathered)
+    view_must_stop = false;
+    if (view.is_shared && !view.is_gathered)
         return;
-    view.gathered = false;
-    bool obeys = !view.shared || view.known;
-    if (obeys && wish(&view.page->wishes.pause))
+    view.is_gathered = false;
+    bool can_obey = !view.is_shared || view.has_states;
+    if (can_obey && wish(&view.page->wishes.pause))
         wait_for_page(time_ps);
     else if (seconds_now() - view.written >= WRITE_SECONDS)
         write_page(time_ps);
-    if (obeys)
-        tell_waits();
+    if (can_obey)
+        answer_waits();
 }
 
-void view_tell_begin(void)
+void view_show_begin(void)
 {
     set_state(STATUS_PAGE_RUNNING);
     view_look(engine.time_ps);
 }
 
-void view_tell_end(uint64_t time_ps)
+void view_show_end(uint64_t time_ps)
 {
     if (seconds_now() - view.written >= WRITE_SECONDS)
         write_page(time_ps);
@@ -250,9 +251,9 @@ void view_tell_end(uint64_t time_ps)
 
 /* ---- opening ---- */
 
-static bool complain(const char *what)
+static bool fail(const char *reason)
 {
-    fprintf(stderr, "heddle: cannot show the run: %s\n", what);
+    fprintf(stderr, "heddle: cannot show the run: %s\n", reason);
     return false;
 }
 
@@ -267,7 +268,7 @@ static bool write_names(void)
         const struct series_column *c = &view.columns[i];
         size_t bytes = strlen(c->section) + strlen(c->path) + strlen(c->counter) + 4;
         if ((size_t)(end - at) < bytes + (view.column_count + 1) * sizeof(uint64_t))
-            return complain("the platform has more counters than can be shown");
+            return fail("the platform has more counters than can be shown");
         at += sprintf(at, "%s\t%s\t%s\n", c->section, c->path, c->counter);
     }
     p->name_bytes = (uint64_t)(at - (char *)(p + 1));
@@ -279,8 +280,8 @@ bool view_open(const struct platform_table *table)
 {
     const char *path = option_text("view");
     uint64_t process = option_number("process"), number = process ? process - 1 : 0;
-    view_open_now = view_stops_now = false;
-    view.shared = !rank_is_alone() && path;
+    view_is_open = view_must_stop = false;
+    view.is_shared = !rank_is_alone() && path;
     if (!path || !rank_is_first())
         return true;
     if (number >= STATUS_PAGE_PLACES) {
@@ -295,14 +296,14 @@ bool view_open(const struct platform_table *table)
     if (file >= 0)
         close(file);
     if (place == MAP_FAILED)
-        return complain(strerror(errno));
+        return fail(strerror(errno));
     view.page = place;
     view.path = path;
     view.table = table;
     view.written = 0;
-    view.waits_told = view.page->waits_told;
+    view.waits_answered = view.page->waits_answered;
     free(view.columns);
-    if (!stats_wanted())
+    if (!stats_are_wanted())
         stats_blocks_find(table);
     view.columns = series_columns_find(table, NULL, false, &view.column_count);
     if (!write_names())
@@ -313,15 +314,15 @@ bool view_open(const struct platform_table *table)
     snprintf(view.page->model, sizeof view.page->model, "%s", table->model_hash);
     set_state(STATUS_PAGE_HOST);
     __atomic_store_n(&view.page->magic, STATUS_PAGE_MAGIC, __ATOMIC_RELEASE);
-    view_open_now = true;
+    view_is_open = true;
     return true;
 }
 
 void view_close(void)
 {
-    if (!view_open_now)
+    if (!view_is_open)
         return;
     write_page(engine.time_ps);
     set_state(STATUS_PAGE_ENDED);
-    view_open_now = view_stops_now = false;
+    view_is_open = view_must_stop = false;
 }

@@ -12,14 +12,14 @@
 
 struct platform_table;
 
-extern bool view_open_now __attribute__((visibility("hidden")));  /* there is a status page */
-extern bool view_stops_now __attribute__((visibility("hidden"))); /* look before the next window */
+extern bool view_is_open __attribute__((visibility("hidden")));   /* there is a status page */
+extern bool view_must_stop __attribute__((visibility("hidden"))); /* look before the next window */
 
 /* Called after stats_open(). Prints why and returns false when there is no page to write to. */
 bool view_open(const struct platform_table *table);
 /* The engine starts, or stops for the host. */
-void view_tell_begin(void);
-void view_tell_end(uint64_t time_ps);
+void view_show_begin(void);
+void view_show_end(uint64_t time_ps);
 /* Between windows, from time to time: writes the status page when some time has gone by, and waits
  * for as long as the page asks for a pause. */
 void view_look(uint64_t time_ps);
@@ -35,14 +35,14 @@ void view_close(void);
 
 static inline void view_begin(void)
 {
-    if (view_open_now)
-        view_tell_begin();
+    if (view_is_open)
+        view_show_begin();
 }
 
 static inline void view_end(uint64_t time_ps)
 {
-    if (view_open_now)
-        view_tell_end(time_ps);
+    if (view_is_open)
+        view_show_end(time_ps);
 }
 
 #endif

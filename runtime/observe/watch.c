@@ -28,26 +28,28 @@ struct awaited {
     uint64_t address;
 };
 
-static const struct platform_table *table;
-static struct platform_lines watched, suspects;
-static bool seen[PLATFORM_LINES]; /* a message was about the watched line */
-static struct byte_list awaiting; /* struct awaited[]: requests about watched lines in flight */
+static struct {
+    const struct platform_table *table;
+    struct platform_lines watched, suspects;
+    bool was_seen[PLATFORM_LINES]; /* a message was about the watched line */
+    struct byte_list awaiting;     /* struct awaited[]: requests about watched lines in flight */
+} watch;
 /* A message that is printed next, and its bytes. */
 static struct {
     char text[512]; /* "": none */
     uint32_t payload_bytes;
     const uint8_t *payload;
-} held;
+} pending;
 
 static bool is_watched(uint64_t address)
 {
-    for (uint32_t i = 0; i < watched.count; i++)
-        if (address / WATCH_LINE == watched.address[i] / WATCH_LINE)
-            return seen[i] = true;
+    for (uint32_t i = 0; i < watch.watched.count; i++)
+        if (address / WATCH_LINE == watch.watched.address[i] / WATCH_LINE)
+            return watch.was_seen[i] = true;
     return false;
 }
 
-/* The address that the message is about; false: none that is watched. */
+/* The address that the message is about. False: none that is watched. */
 static bool address_of(const struct platform_ring *p, uint32_t number,
                        const struct platform_message *kind, const struct message *m,
                        uint64_t *address)
@@ -59,97 +61,98 @@ static bool address_of(const struct platform_ring *p, uint32_t number,
         if (!is_watched(*address))
             return false;
         if (kind->awaited)
-            byte_list_add(&awaiting, &(struct awaited){p->peer, m->tag, *address},
+            byte_list_add(&watch.awaiting, &(struct awaited){p->peer, m->tag, *address},
                           sizeof(struct awaited));
         return true;
     }
-    struct awaited *all = (struct awaited *)(void *)awaiting.bytes;
-    for (size_t i = 0; i < awaiting.used / sizeof *all; i++) {
-        if (all[i].ring != number || all[i].tag != m->tag)
+    struct awaited *requests = (struct awaited *)(void *)watch.awaiting.bytes;
+    for (size_t i = 0; i < watch.awaiting.used / sizeof *requests; i++) {
+        if (requests[i].ring != number || requests[i].tag != m->tag)
             continue;
-        *address = all[i].address;
-        awaiting.used -= sizeof *all;
-        all[i] = all[awaiting.used / sizeof *all];
+        *address = requests[i].address;
+        watch.awaiting.used -= sizeof *requests;
+        requests[i] = requests[watch.awaiting.used / sizeof *requests];
         return true;
     }
     return false;
 }
 
 /* Payloads are filled after the sending, but before the next message is sent. */
-static void print_held(void)
+static void print_pending(void)
 {
-    if (!held.text[0])
+    if (!pending.text[0])
         return;
-    fputs(held.text, stderr);
-    for (uint32_t i = 0; i < held.payload_bytes; i++)
-        fprintf(stderr, "%s%02x", i % 4 ? "" : " ", held.payload[i]);
+    fputs(pending.text, stderr);
+    for (uint32_t i = 0; i < pending.payload_bytes; i++)
+        fprintf(stderr, "%s%02x", i % 4 ? "" : " ", pending.payload[i]);
     fputc('\n', stderr);
-    held.text[0] = '\0';
+    pending.text[0] = '\0';
 }
 
 static const struct platform_message *kind_of(const struct platform_ring *p,
                                               const struct message *m)
 {
-    const struct platform_protocol *protocol = &table->protocols[p->protocol];
-    return &table->messages[protocol->first_message + message_kind(m)
-                            + (p->is_reply ? protocol->request_count : 0)];
+    const struct platform_protocol *protocol = &watch.table->protocols[p->protocol];
+    return &watch.table->messages[protocol->first_message + message_kind(m)
+                                  + (p->is_reply ? protocol->request_count : 0)];
 }
 
 void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps)
 {
     uint32_t number = (uint32_t)(r - ring_at(0));
-    const struct platform_ring *p = &table->rings[number];
+    const struct platform_ring *p = &watch.table->rings[number];
     const struct platform_message *kind = kind_of(p, m);
     uint64_t address;
-    print_held();
-    if (!address_of(p, number, kind, m, &address) || time_ps < watched.since_ps)
+    print_pending();
+    if (!address_of(p, number, kind, m, &address) || time_ps < watch.watched.since_ps)
         return;
-    snprintf(held.text, sizeof held.text, "%12llu ps, cycle %llu: %s -> %s: %s 0x%llx, tag %u%s",
-             (unsigned long long)time_ps,
+    snprintf(pending.text, sizeof pending.text,
+             "%12llu ps, cycle %llu: %s -> %s: %s 0x%llx, tag %u%s", (unsigned long long)time_ps,
              (unsigned long long)component_now(engine_base.components[ring_sender(r)]),
-             platform_string(table->instances[p->sender].path),
-             platform_string(table->instances[p->receiver].path), platform_string(kind->name),
+             platform_string(watch.table->instances[p->sender].path),
+             platform_string(watch.table->instances[p->receiver].path), platform_string(kind->name),
              (unsigned long long)address, m->tag, kind->payload_bytes ? "," : "");
-    held.payload_bytes = kind->payload_bytes;
+    pending.payload_bytes = kind->payload_bytes;
     if (kind->payload_bytes)
-        held.payload = ring_payload((uint32_t)(((const char *)m - engine_base.arena) / ARENA_UNIT));
+        pending.payload =
+            ring_payload((uint32_t)(((const char *)m - engine_base.arena) / ARENA_UNIT));
 }
 
 void watch_suspect(uint64_t address, uint64_t since_ps)
 {
-    if (!suspects.count || since_ps < suspects.since_ps)
-        suspects.since_ps = since_ps;
-    if (suspects.count < PLATFORM_LINES)
-        suspects.address[suspects.count++] = address;
+    if (!watch.suspects.count || since_ps < watch.suspects.since_ps)
+        watch.suspects.since_ps = since_ps;
+    if (watch.suspects.count < PLATFORM_LINES)
+        watch.suspects.address[watch.suspects.count++] = address;
 }
 
 void watch_close(void)
 {
-    print_held();
-    for (uint32_t i = 0; i < watched.count; i++)
-        if (!seen[i])
+    print_pending();
+    for (uint32_t i = 0; i < watch.watched.count; i++)
+        if (!watch.was_seen[i])
             fprintf(stderr, "heddle: no message was about the line at 0x%llx\n",
-                    (unsigned long long)watched.address[i]);
+                    (unsigned long long)watch.watched.address[i]);
 }
 
 bool watch_suspects(struct platform_lines *lines)
 {
-    *lines = suspects;
-    return suspects.count > 0;
+    *lines = watch.suspects;
+    return watch.suspects.count > 0;
 }
 
 void watch_open(const struct platform_table *described)
 {
     char address[32];
-    table = described;
-    watched = (struct platform_lines){.since_ps = option_number("watch-from")};
-    while (watched.count < PLATFORM_LINES
-           && option_line("watch", watched.count, address, sizeof address))
-        watched.address[watched.count++] = strtoull(address, NULL, 0);
-    suspects = (struct platform_lines){0};
-    awaiting.used = 0;
-    memset(seen, 0, sizeof seen);
-    if (!watched.count)
+    watch.table = described;
+    watch.watched = (struct platform_lines){.since_ps = option_number("watch-from")};
+    while (watch.watched.count < PLATFORM_LINES
+           && option_line("watch", watch.watched.count, address, sizeof address))
+        watch.watched.address[watch.watched.count++] = strtoull(address, NULL, 0);
+    watch.suspects = (struct platform_lines){0};
+    watch.awaiting.used = 0;
+    memset(watch.was_seen, 0, sizeof watch.was_seen);
+    if (!watch.watched.count)
         return;
     engine.tracing |= ENGINE_WATCHES;
     ring_trace_all(true);

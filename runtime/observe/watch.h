@@ -26,7 +26,7 @@ void watch_open(const struct platform_table *table);
 void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps);
 /* At the end of a run: what has not been printed yet. */
 void watch_close(void);
-/* false: no line is suspected. */
+/* False: no line is suspected. */
 bool watch_suspects(struct platform_lines *lines);
 
 #endif

@@ -1,5 +1,5 @@
 /* Work that is done between windows, by the leader: what components leave for the end of a window
- * (engine_at_window_end()), in the order of instances; and what they put off until the statistics
+ * (engine_at_window_end()), in the order of instances; and what they defer until the statistics
  * are read (engine_may_defer()). */
 #include "deferred.h"
 
@@ -19,7 +19,7 @@
 #include "run_state.h"
 #include "window.h"
 
-/* A component that puts work off. */
+/* A component that defers work. */
 struct deferred_work {
     struct component *c;
     void (*flush)(struct component *c, uint64_t cycle);
@@ -28,15 +28,15 @@ struct deferred_work {
 /* All are made anew with each platform. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next three */
 static void (**window_work)(struct component *c);        /* by instance */
-static uint32_t *window_leaves;                          /* the instances that have left any */
+static uint32_t *window_instances;                       /* the instances that have left any */
 static uint32_t window_count;
 static struct deferred_work *deferred;
 static uint32_t deferred_count;
 static bool defers_nothing;
 
-void engine_defer_nothing(bool always)
+void engine_defer_nothing(bool is_off)
 {
-    defers_nothing = always;
+    defers_nothing = is_off;
 }
 
 bool engine_may_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle))
@@ -64,7 +64,7 @@ void engine_at_window_end(struct component *c, void (*work)(struct component *c)
 {
     pthread_mutex_lock(&lock);
     if (!window_work[c->leaf])
-        window_leaves[window_count++] = c->leaf;
+        window_instances[window_count++] = c->leaf;
     window_work[c->leaf] = work;
     pthread_mutex_unlock(&lock);
     window_ask_end();
@@ -88,9 +88,9 @@ static void engine_wake_between(uint32_t id, uint64_t cycle)
 
 void window_do_work(uint64_t end)
 {
-    qsort(window_leaves, window_count, sizeof *window_leaves, by_leaf);
+    qsort(window_instances, window_count, sizeof *window_instances, by_leaf);
     for (uint32_t i = 0; i < window_count; i++) {
-        struct component *c = platform_component(window_leaves[i]);
+        struct component *c = platform_component(window_instances[i]);
         window_work[c->leaf](c);
         window_work[c->leaf] = NULL;
         uint64_t cycle = engine_cycle_at(c->domain, end);
@@ -109,7 +109,7 @@ void deferred_open(void)
     size_t count = engine_base.platform->instance_count + 1;
     window_count = 0;
     window_work = arena_derive(count * sizeof *window_work);
-    window_leaves = arena_derive(count * sizeof *window_leaves);
+    window_instances = arena_derive(count * sizeof *window_instances);
     deferred_count = 0;
     deferred = arena_derive(count * sizeof *deferred);
 }

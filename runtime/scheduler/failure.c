@@ -21,10 +21,10 @@
 /* Faults of programs that do not end the run, at most one of each. */
 enum { FAULTS = 64 };
 static struct {
-    bool used, taken;
+    bool is_used, is_taken;
     struct engine_fault fault;
 } faults[FAULTS];
-static bool any_fault; /* atomic */
+static bool has_fault; /* atomic */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held by the thread that writes these: */
 static uint64_t failed_ps;
@@ -83,17 +83,17 @@ void engine_fail_at(const struct component *c, uint64_t address, const char *for
 /* With no room left, a program goes on as if nothing had been. */
 static int find_fault(uint32_t owner)
 {
-    int room = -1;
+    int free_index = -1;
     for (int i = 0; i < FAULTS; i++) {
-        if (faults[i].used && faults[i].fault.owner == owner)
+        if (faults[i].is_used && faults[i].fault.owner == owner)
             return i;
-        room = room < 0 && !faults[i].used ? i : room;
+        free_index = free_index < 0 && !faults[i].is_used ? i : free_index;
     }
-    return room;
+    return free_index;
 }
 
-void engine_note_fault(const struct component *c, uint32_t owner, uint32_t tag,
-                       const uint64_t *address, const char *text)
+void engine_record_fault(const struct component *c, uint32_t owner, uint32_t tag,
+                         const uint64_t *address, const char *text)
 {
     struct engine_fault fault = {.time_ps = shard_now(c->domain),
                                  .address = address ? *address : 0,
@@ -106,38 +106,38 @@ void engine_note_fault(const struct component *c, uint32_t owner, uint32_t tag,
     int index = find_fault(owner);
     const struct engine_fault *old = &faults[max(index, 0)].fault;
     if (index >= 0
-        && (!faults[index].used
-            || (!faults[index].taken
+        && (!faults[index].is_used
+            || (!faults[index].is_taken
                 && (fault.time_ps < old->time_ps
                     || (fault.time_ps == old->time_ps && fault.leaf < old->leaf))))) {
         faults[index].fault = fault;
-        faults[index].used = true;
-        __atomic_store_n(&any_fault, true, __ATOMIC_RELEASE);
+        faults[index].is_used = true;
+        __atomic_store_n(&has_fault, true, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
 }
 
-bool engine_take_fault(uint32_t owner, struct engine_fault *fault)
+bool engine_pop_fault(uint32_t owner, struct engine_fault *fault)
 {
-    if (!__atomic_load_n(&any_fault, __ATOMIC_ACQUIRE))
+    if (!__atomic_load_n(&has_fault, __ATOMIC_ACQUIRE))
         return false;
     pthread_mutex_lock(&lock);
     int index = find_fault(owner);
-    bool is_new = index >= 0 && faults[index].used && !faults[index].taken;
+    bool is_new = index >= 0 && faults[index].is_used && !faults[index].is_taken;
     if (is_new) {
-        faults[index].taken = true;
+        faults[index].is_taken = true;
         *fault = faults[index].fault;
     }
     pthread_mutex_unlock(&lock);
     return is_new;
 }
 
-void engine_forget_fault(uint32_t owner)
+void engine_clear_fault(uint32_t owner)
 {
     pthread_mutex_lock(&lock);
     int index = find_fault(owner);
     if (index >= 0)
-        faults[index].used = faults[index].taken = false;
+        faults[index].is_used = faults[index].is_taken = false;
     pthread_mutex_unlock(&lock);
 }
 
@@ -158,7 +158,7 @@ void engine_clear_failure(void)
     failure[0] = '\0';
 }
 
-void failure_note(uint64_t time_ps)
+void failure_schedule_end(uint64_t time_ps)
 {
     if (this_run.window_ps && this_run.fail_end_ps == ENGINE_NEVER)
         this_run.fail_end_ps = this_run.stretch_ps > this_run.window_ps
@@ -181,7 +181,7 @@ void failure_agree(void)
     if (!rank_is_first())
         return;
     for (uint32_t i = 1; i < ranks.count; i++) {
-        memcpy(&other, rank_take(i, sizeof other), sizeof other);
+        memcpy(&other, rank_read_next(i, sizeof other), sizeof other);
         if (!other.text[0]
             || (failure[0]
                 && (failed_ps < other.ps || (failed_ps == other.ps && failed_leaf < other.leaf))))
@@ -194,14 +194,14 @@ void failure_agree(void)
     }
 }
 
-bool failure_ends_run(uint64_t next_ps, bool live)
+bool failure_ends_run(uint64_t next_ps, bool is_live)
 {
     return this_run.fail_end_ps != ENGINE_NEVER
-           && (!live || next_ps > this_run.limit_ps || next_ps >= this_run.fail_end_ps);
+           && (!is_live || next_ps > this_run.limit_ps || next_ps >= this_run.fail_end_ps);
 }
 
 void failure_close_window(void)
 {
     if (failure[0])
-        failure_note(failed_ps);
+        failure_schedule_end(failed_ps);
 }

@@ -8,13 +8,13 @@
 
 /* A component has failed at `time_ps`: the run ends with the stretch of that time, or where a
  * stretch is one window, with the next window. */
-void failure_note(uint64_t time_ps);
+void failure_schedule_end(uint64_t time_ps);
 /* At the end of a window: notes the failure of a component of this rank, if there is one. */
 void failure_close_window(void);
 /* With several ranks: the first failure of all becomes that of rank 0. */
 void failure_agree(void);
-/* True if the run ends before the step at `next_ps`, since a component has failed. `live`:
+/* True if the run ends before the step at `next_ps`, since a component has failed. `is_live`:
  * something else is left to do. */
-bool failure_ends_run(uint64_t next_ps, bool live);
+bool failure_ends_run(uint64_t next_ps, bool is_live);
 
 #endif

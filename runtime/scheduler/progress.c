@@ -1,5 +1,4 @@
-/* Looks at a run from time to time: does anything still move, and how far has it come? See
- * progress.h. */
+/* Looks at a run from time to time, to detect stalls and to print how far it has come. */
 #include "progress.h"
 
 #include <inttypes.h>
@@ -29,11 +28,11 @@ static struct {
     uint64_t interval_ps; /* a multiple of the window */
     uint64_t messages;
     uint64_t instructions;
-    uint64_t still; /* looks since something was last seen to have moved */
-    uint64_t most;  /* as many are a stall */
-    double first;   /* progress: wall clock of the first look */
-    double shown;   /* wall clock of the last drawing; 0: none yet */
-    bool drawn;
+    uint64_t still_looks; /* looks since something was last seen to have moved */
+    uint64_t stall_looks; /* as many are a stall */
+    double first_seconds; /* progress: wall clock of the first look */
+    double shown_seconds; /* wall clock of the last drawing; 0: none yet */
+    bool has_line;
 } watch;
 
 static double seconds(clockid_t clock)
@@ -45,50 +44,50 @@ static double seconds(clockid_t clock)
  * takes all parts that are known for equal. */
 static void describe(char *text, size_t size, double since)
 {
-    struct run_counts of;
+    struct run_counts counts;
     int used = 0;
-    extensions_progress(&of);
+    extensions_progress(&counts);
     text[0] = '\0';
-    if (!of.begun || !of.launches)
+    if (!counts.begun || !counts.launches)
         return;
-    used = snprintf(text, size, "%s %" PRIu64 " of %" PRIu64 ", ", of.launch_word, of.begun,
-                    of.launches);
-    if (of.done && of.done <= of.parts && (size_t)used < size)
+    used = snprintf(text, size, "%s %" PRIu64 " of %" PRIu64 ", ", counts.launch_word, counts.begun,
+                    counts.launches);
+    if (counts.done && counts.done <= counts.parts && (size_t)used < size)
         used += snprintf(text + used, size - (size_t)used, "%.0f %% of the %s, ",
-                         100 * (double)of.done / (double)of.parts, of.parts_word);
-    if (of.done && of.done < of.parts && (size_t)used < size)
+                         100 * (double)counts.done / (double)counts.parts, counts.parts_word);
+    if (counts.done && counts.done < counts.parts && (size_t)used < size)
         snprintf(text + used, size - (size_t)used, "about %.0f s left, ",
-                 since * (double)(of.parts - of.done) / (double)of.done);
+                 since * (double)(counts.parts - counts.done) / (double)counts.done);
 }
 
 /* A line that is drawn anew, for terminals, or one after the other, for logs. */
 static void draw(uint64_t time_ps)
 {
     char words[128];
-    bool lines = this_run.limits.progress == PLATFORM_PROGRESS_LINES;
+    bool prints_lines = this_run.limits.progress == PLATFORM_PROGRESS_LINES;
     double now = seconds(CLOCK_MONOTONIC);
-    if (watch.shown == 0) {
-        watch.first = now;
-        watch.shown = now - (lines ? LINES_SECONDS - 1 : PROGRESS_SECONDS);
+    if (watch.shown_seconds == 0) {
+        watch.first_seconds = now;
+        watch.shown_seconds = now - (prints_lines ? LINES_SECONDS - 1 : PROGRESS_SECONDS);
     }
-    if (now - watch.shown < (lines ? LINES_SECONDS : PROGRESS_SECONDS))
+    if (now - watch.shown_seconds < (prints_lines ? LINES_SECONDS : PROGRESS_SECONDS))
         return;
-    watch.shown = now;
-    watch.drawn = !lines;
-    describe(words, sizeof words, now - watch.first);
+    watch.shown_seconds = now;
+    watch.has_line = !prints_lines;
+    describe(words, sizeof words, now - watch.first_seconds);
     fprintf(stderr, "%s%llu.%03llu us simulated, %s%llu instructions, %.0f KIPS%s",
-            lines ? "heddle: " : "\r\033[K", (unsigned long long)(time_ps / 1000000),
+            prints_lines ? "heddle: " : "\r\033[K", (unsigned long long)(time_ps / 1000000),
             (unsigned long long)(time_ps / 1000 % 1000), words,
             (unsigned long long)engine_instructions(),
             (double)engine_instructions() / 1000.0 / (seconds(CLOCK_PROCESS_CPUTIME_ID) + 1e-9),
-            lines ? "\n" : "");
+            prints_lines ? "\n" : "");
 }
 
 void run_progress_erase(void)
 {
-    if (watch.drawn)
+    if (watch.has_line)
         fputs("\r\033[K", stderr);
-    watch.drawn = false;
+    watch.has_line = false;
 }
 
 /* A rank may know of messages that others have sent. */
@@ -101,9 +100,6 @@ static uint64_t messages_here(void)
     return sum;
 }
 
-/* Looks are made before the first step at or after multiples of the interval, whatever the number
- * of shards; time in which all components sleep is jumped over and does not count. true: nothing
- * has moved for too long. */
 bool run_progress_look(uint64_t start_ps)
 {
     engine_flush(min(start_ps, series_next()));
@@ -111,21 +107,21 @@ bool run_progress_look(uint64_t start_ps)
     uint64_t instructions = rank_sum(engine_instructions());
     if (this_run.limits.progress)
         draw(start_ps);
-    view_stops_now = view_open_now;
-    watch.still++;
+    view_must_stop = view_is_open;
+    watch.still_looks++;
     if (messages != watch.messages || instructions != watch.instructions) {
         watch.messages = messages;
         watch.instructions = instructions;
-        watch.still = 0;
+        watch.still_looks = 0;
     }
     this_run.look_ps = start_ps / watch.interval_ps * watch.interval_ps + watch.interval_ps;
-    return watch.still >= watch.most;
+    return watch.still_looks >= watch.stall_looks;
 }
 
 bool run_progress_is_spent(void)
 {
-    uint64_t most = this_run.limits.max_instructions;
-    return most && watch.instructions >= most;
+    uint64_t stall_looks = this_run.limits.max_instructions;
+    return stall_looks && watch.instructions >= stall_looks;
 }
 
 void run_progress_begin(void)
@@ -135,8 +131,8 @@ void run_progress_begin(void)
     uint64_t unit = this_run.window_ps ? this_run.window_ps : 1;
     watch.interval_ps = (engine_time_of(this_run.fastest, cycles) + unit) / unit * unit;
     this_run.look_ps = engine.time_ps / watch.interval_ps * watch.interval_ps + watch.interval_ps;
-    watch.most = divide_up(this_run.limits.stall_limit, cycles) + 1;
-    watch.still = 0;
+    watch.stall_looks = divide_up(this_run.limits.stall_limit, cycles) + 1;
+    watch.still_looks = 0;
 }
 
 void run_progress_open(void)

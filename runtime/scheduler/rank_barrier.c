@@ -23,8 +23,8 @@
 #include "runtime/observe/stats_log.h"
 
 struct word {
-    struct rank_barrier own;
-    bool waits; /* a sender waits for room, which another rank may make at any time */
+    struct rank_barrier state;
+    bool has_waiting_sender; /* a sender waits for room, which another rank may make at any time */
     struct rank_rings_arrivals arrivals;
 };
 
@@ -38,10 +38,10 @@ static size_t word_bytes(void)
 static void plan_all(struct rank_barrier *m)
 {
     m->next_ps = shared_wire_mixed_next();
-    m->live = m->next_ps != ENGINE_NEVER;
+    m->is_live = m->next_ps != ENGINE_NEVER;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         shard_plan(i);
-        m->live |= shards[i].live;
+        m->is_live |= shards[i].is_live;
         m->next_ps = min(m->next_ps, shards[i].next_ps);
         m->now_ps = max(shards[i].now_ps, m->now_ps);
     }
@@ -53,41 +53,41 @@ static void send_messages(struct rank_barrier *m, uint64_t limit_ps)
     rank_rings_send(&w->arrivals);
     exchange_deliver_all(min(m->end_ps, limit_ps));
     plan_all(m);
-    m->live |= w->arrivals.messages != 0;
-    m->decides_ps = min(m->decides_ps, w->arrivals.main_ps);
+    m->is_live |= w->arrivals.messages != 0;
+    m->decision_ps = min(m->decision_ps, w->arrivals.main_ps);
     if (rank_is_first())
-        m->decides_ps = min(m->decides_ps, shards[0].next_ps);
-    w->own = *m;
-    w->waits = exchange_waits();
+        m->decision_ps = min(m->decision_ps, shards[0].next_ps);
+    w->state = *m;
+    w->has_waiting_sender = exchange_has_waiting_sender();
     rank_channels_encode(RANK_CHANNEL_BARRIER, m->end_ps);
     rank_put_others(w, word_bytes());
     rank_exchange();
     for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1))
-        memcpy(&words[i], rank_last(i, word_bytes()), word_bytes());
+        memcpy(&words[i], rank_read_last(i, word_bytes()), word_bytes());
 }
 
 /* Combines the words of all ranks into what holds for each of them. */
 static void agree(struct rank_barrier *m)
 {
-    m->next_ps = m->alone_ps = ENGINE_NEVER;
+    m->next_ps = m->others_ps = ENGINE_NEVER;
     for (uint32_t i = 0; i < ranks.count; i++) {
-        const struct rank_barrier *own = &words[i].own;
+        const struct rank_barrier *state = &words[i].state;
         uint64_t arrives_ps = ENGINE_NEVER;
         for (uint32_t from = 0; from < ranks.count; from++)
             arrives_ps = min(arrives_ps, words[from].arrivals.rank_ps[i]);
-        uint64_t next_ps = min(own->next_ps, arrives_ps);
+        uint64_t next_ps = min(state->next_ps, arrives_ps);
         m->next_ps = min(m->next_ps, next_ps);
-        m->end_ps = max(own->end_ps, m->end_ps);
-        m->now_ps = max(own->now_ps, m->now_ps);
-        m->decides_ps = min(m->decides_ps, own->decides_ps);
-        m->live |= own->live || (words[i].waits && arrives_ps != ENGINE_NEVER);
-        m->stop |= own->stop;
-        m->failed |= own->failed;
-        m->settles |= own->settles;
+        m->end_ps = max(state->end_ps, m->end_ps);
+        m->now_ps = max(state->now_ps, m->now_ps);
+        m->decision_ps = min(m->decision_ps, state->decision_ps);
+        m->is_live |= state->is_live || (words[i].has_waiting_sender && arrives_ps != ENGINE_NEVER);
+        m->must_stop |= state->must_stop;
+        m->has_failed |= state->has_failed;
+        m->settle_windows |= state->settle_windows;
         if (i != ranks.number)
-            m->alone_ps = words[i].waits ? 0 : min(m->alone_ps, next_ps);
+            m->others_ps = words[i].has_waiting_sender ? 0 : min(m->others_ps, next_ps);
     }
-    m->interrupted = words[0].own.interrupted;
+    m->is_interrupted = words[0].state.is_interrupted;
 }
 
 static void take_messages(const struct rank_barrier *m, uint64_t start_ps)
@@ -95,13 +95,13 @@ static void take_messages(const struct rank_barrier *m, uint64_t start_ps)
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_move_clocks(i, start_ps);
     for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1)) {
-        rank_rings_take(i);
+        rank_rings_receive(i);
         rank_channels_merge(RANK_CHANNEL_BARRIER, i);
     }
     if (rank_is_first() && series_has_tracks())
-        series_take_until(m->now_ps);
-    series_join();
-    exchange_look_again();
+        series_sample_until(m->now_ps);
+    series_join_ranks();
+    exchange_retry_senders();
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_plan(i);
 }

@@ -3,8 +3,7 @@
  * A rank goes through the windows of a stretch by itself: a message between ranks, or between the
  * main partition and the others, takes at least as long as the stretch. Components of the main
  * partition decide all that concerns all ranks. So a stretch ends with the first window in which
- * one of these components may tick; ranks learn which when they meet (rank_barrier.c). See
- * rank_run.h. */
+ * one of these components may tick; ranks learn which when they meet (rank_barrier.c). */
 #include "rank_run.h"
 
 #include "base/number.h"
@@ -26,24 +25,24 @@
 #include "run_state.h"
 #include "window.h"
 
-static uint64_t begun_ps; /* the present stretch */
+static uint64_t stretch_start_ps;
 
 /* The end of a window of the present stretch. */
 static uint64_t end_of_window(uint32_t window)
 {
     return window == RANK_BARRIER_LAST ? window_plan.end_ps
-                                       : begun_ps + (window + 1) * this_run.window_ps;
+                                       : stretch_start_ps + (window + 1) * this_run.window_ps;
 }
 
 /* Ends of windows for which an extension wants statistics. */
 static uint64_t find_settled(void)
 {
     uint64_t windows = 0, from_ps = 0;
-    while ((from_ps = extensions_ask(from_ps)) != ENGINE_NEVER) {
-        uint64_t window =
-            stats_log_ticked ? (from_ps - begun_ps) / this_run.window_ps : RANK_BARRIER_LAST;
-        bool last = window >= STATS_LOG_WINDOWS || window_end(from_ps) >= window_plan.end_ps;
-        windows |= (uint64_t)1 << (last ? RANK_BARRIER_LAST : window);
+    while ((from_ps = extensions_find_unsettled(from_ps)) != ENGINE_NEVER) {
+        uint64_t window = stats_log_ticked ? (from_ps - stretch_start_ps) / this_run.window_ps
+                                           : RANK_BARRIER_LAST;
+        bool is_last = window >= STATS_LOG_WINDOWS || window_end(from_ps) >= window_plan.end_ps;
+        windows |= (uint64_t)1 << (is_last ? RANK_BARRIER_LAST : window);
         from_ps = window_end(from_ps);
     }
     return windows;
@@ -51,111 +50,109 @@ static uint64_t find_settled(void)
 
 void rank_run_meet(void)
 {
-    this_run.met = (struct rank_barrier){.end_ps = window_plan.end_ps,
-                                         .decides_ps = ENGINE_NEVER,
-                                         .stop = engine_is_stopping(),
-                                         .interrupted = engine_is_interrupted(),
-                                         .failed = engine_failure() != NULL,
-                                         .settles = find_settled()};
+    this_run.meeting = (struct rank_barrier){.end_ps = window_plan.end_ps,
+                                             .decision_ps = ENGINE_NEVER,
+                                             .must_stop = engine_is_stopping(),
+                                             .is_interrupted = engine_is_interrupted(),
+                                             .has_failed = engine_failure() != NULL,
+                                             .settle_windows = find_settled()};
     if (!rank_is_first() && series_has_tracks())
-        series_take_until(window_plan.end_ps ? window_plan.end_ps - 1 : 0);
-    rank_barrier_wait(&this_run.met, this_run.limit_ps + 1);
-    window_plan.end_ps = this_run.met.end_ps;
-    __atomic_store_n(&this_run.stop, this_run.met.stop, __ATOMIC_RELAXED);
+        series_sample_until(window_plan.end_ps ? window_plan.end_ps - 1 : 0);
+    rank_barrier_wait(&this_run.meeting, this_run.limit_ps + 1);
+    window_plan.end_ps = this_run.meeting.end_ps;
+    __atomic_store_n(&this_run.must_stop, this_run.meeting.must_stop, __ATOMIC_RELAXED);
     if (rank_is_first())
         timeline_settle();
-    if (this_run.met.failed)
-        failure_note(window_plan.end_ps - 1);
-    if (this_run.met.failed)
+    if (this_run.meeting.has_failed) {
+        failure_schedule_end(window_plan.end_ps - 1);
         failure_agree();
-    if (this_run.met.settles)
-        rank_barrier_settle(this_run.met.settles, end_of_window);
+    }
+    if (this_run.meeting.settle_windows)
+        rank_barrier_settle(this_run.meeting.settle_windows, end_of_window);
     stats_log_forget();
 }
 
 /* True if something happened in this stretch that other ranks need to know. */
 static bool must_meet(void)
 {
-    return rank_rings_leaves() || series_has_tracks() || extensions_ask(0) != ENGINE_NEVER
-           || engine_failure() || rank_channels_are_filling();
+    return rank_rings_have_outgoing() || series_has_tracks()
+           || extensions_find_unsettled(0) != ENGINE_NEVER || engine_failure()
+           || rank_channels_are_filling();
 }
 
-/* No other rank has anything to do until `this_run.met.alone_ps`: windows before that need no
- * meeting, unless there is something to tell. */
-static bool goes_on_alone(uint64_t time_ps, bool live)
+/* True if the window of `time_ps` needs no meeting before it: it ends before another rank has
+ * anything to do, and there is nothing to send. */
+static bool can_skip_meeting(uint64_t time_ps)
 {
-    return live && this_run.met.alone_ps > window_plan.end_ps && !must_meet()
-           && window_end(time_ps) <= window_start(this_run.met.alone_ps)
+    return this_run.meeting.others_ps > window_plan.end_ps && !must_meet()
+           && window_end(time_ps) <= window_start(this_run.meeting.others_ps)
            && window_start(time_ps) < this_run.look_ps;
 }
 
-/* How far a single shard may run through the ends of windows. In the stretch no other rank can
- * reach the shard; after it, other ranks do nothing unless they get a message. While statistics are
- * logged, windows in which other ranks may have a mark are run one by one. */
-static uint64_t free_until(uint64_t last_ps)
+/* The time before which other ranks have no part in what this one runs. In the stretch no message
+ * of theirs can arrive; after it, they do nothing unless they get one. While statistics are logged,
+ * windows in which other ranks may have a mark are run one by one. */
+static uint64_t find_others(uint64_t last_ps)
 {
-    if (this_run.met.alone_ps > last_ps && must_meet())
+    uint64_t others_ps = this_run.meeting.others_ps;
+    if (others_ps > last_ps && must_meet())
         return last_ps;
-    return this_run.met.alone_ps > last_ps || stats_log_ticked ? this_run.met.alone_ps : last_ps;
+    return others_ps > last_ps || stats_log_ticked ? others_ps : last_ps;
 }
 
-/* Is there another window to run before this rank meets the others, which is at `last_ps` or
- * later? */
-static bool goes_on(uint64_t *time_ps, uint64_t last_ps)
+/* True if another window is to be run before this rank meets the others, at `last_ps` or later. */
+static bool has_next_window(uint64_t *time_ps, uint64_t last_ps)
 {
-    bool live;
+    bool is_live;
     if (engine_is_stopping())
         return false;
-    *time_ps = window_next(&live);
-    if (!live) /* with `tick_all` there is a next edge even so */
+    *time_ps = window_next(&is_live);
+    if (!is_live) /* with `ticks_all` there is a next edge even so */
         return false;
-    return *time_ps < window_free_until() && (*time_ps < last_ps || goes_on_alone(*time_ps, live));
+    return *time_ps < window_next_decision() && (*time_ps < last_ps || can_skip_meeting(*time_ps));
 }
 
 /* The end of the stretch that begins with the first step of all ranks. */
 static uint64_t stretch_end(uint64_t time_ps)
 {
-    uint64_t end = window_end(time_ps), last = (time_ps / this_run.meet_ps + 1) * this_run.meet_ps;
-    uint64_t logged = window_start(time_ps) + STATS_LOG_WINDOWS * this_run.window_ps;
+    uint64_t end_ps = (time_ps / this_run.meet_ps + 1) * this_run.meet_ps;
     if (this_run.meet_ps == this_run.window_ps)
-        return end;
-    if (stats_log_ticked && logged < last)
-        last = logged;
-    if (this_run.met.decides_ps < last)
-        last = window_end(this_run.met.decides_ps);
-    if (this_run.look_ps < last)
-        last = this_run.look_ps;
-    return max(last, end);
+        return end_ps;
+    if (stats_log_ticked)
+        end_ps = min(end_ps, window_start(time_ps) + STATS_LOG_WINDOWS * this_run.window_ps);
+    if (this_run.meeting.decision_ps < end_ps)
+        end_ps = window_end(this_run.meeting.decision_ps);
+    return max(min(end_ps, this_run.look_ps), window_end(time_ps));
 }
 
 /* A window is over, and this rank's next one, if there is one, begins at `next_ps`. Between the
  * two, a span of another rank may begin or end, or a span of this rank has done so in the
  * stretch. */
-static void log_window(uint64_t last_ps, bool more, uint64_t next_ps)
+static void log_window(uint64_t last_ps, bool has_next, uint64_t next_ps)
 {
     if (stats_log_ticked && window_plan.end_ps < last_ps
-        && (!more || window_end(next_ps) > this_run.met.alone_ps
-            || extensions_ask(0) != ENGINE_NEVER))
-        stats_log_note((uint32_t)((window_plan.end_ps - begun_ps) / this_run.window_ps) - 1);
+        && (!has_next || window_end(next_ps) > this_run.meeting.others_ps
+            || extensions_find_unsettled(0) != ENGINE_NEVER))
+        stats_log_add((uint32_t)((window_plan.end_ps - stretch_start_ps) / this_run.window_ps) - 1);
 }
 
 void rank_run_stretch(uint64_t time_ps)
 {
-    bool more;
+    bool has_next;
     uint64_t last_ps = stretch_end(time_ps);
-    begun_ps = window_start(time_ps);
+    stretch_start_ps = window_start(time_ps);
     do {
-        this_run.free_ps = free_until(last_ps);
-        series_take_until(time_ps);
-        window_run(time_ps);
+        uint64_t others_ps = find_others(last_ps);
+        series_sample_until(time_ps);
+        window_run(time_ps, others_ps);
         if (window_plan.end_ps < last_ps && (window_has_work() || engine_is_stopping()))
             bug("something is decided at %llu ps, before ranks meet",
                 (unsigned long long)window_plan.end_ps);
         window_close();
         rank_rings_collect();
-        more = goes_on(&time_ps, last_ps);
-        log_window(last_ps, more, time_ps);
-    } while (more);
+        has_next = has_next_window(&time_ps, last_ps);
+        log_window(last_ps, has_next, time_ps);
+    } while (has_next);
     window_plan.end_ps = max(last_ps, window_plan.end_ps);
     rank_run_meet();
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* All ranks exchange their state and decisions: this_run.met. */
+/* All ranks exchange their state and decisions: this_run.meeting. */
 void rank_run_meet(void);
 /* Runs the stretch that begins with the first step of all ranks, at `time_ps`, and meets. */
 void rank_run_stretch(uint64_t time_ps);

@@ -56,53 +56,53 @@
 #define DEFAULT_STALL_LIMIT 10000000u
 
 struct run_state this_run;
-static bool running;
-static bool interrupted;                       /* set anywhere */
-static enum engine_result ended = ENGINE_IDLE; /* how the last run did */
+static bool is_running;
+static bool is_interrupted; /* set by any thread */
+static enum engine_result last_result = ENGINE_IDLE;
 
 void engine_stop(void)
 {
-    __atomic_store_n(&this_run.stop, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&this_run.must_stop, true, __ATOMIC_RELAXED);
     window_ask_end();
 }
 
-/* Between windows: does an interruption end the run? All ranks decide by what rank 0 has said. */
+/* True if an interruption ends the run, between windows. All ranks follow rank 0. */
 static bool is_cut_short(void)
 {
-    return rank_is_alone() ? engine_is_interrupted() : this_run.met.interrupted;
+    return rank_is_alone() ? engine_is_interrupted() : this_run.meeting.is_interrupted;
 }
 
 bool engine_is_stopping(void)
 {
-    return __atomic_load_n(&this_run.stop, __ATOMIC_RELAXED);
+    return __atomic_load_n(&this_run.must_stop, __ATOMIC_RELAXED);
 }
 
 void engine_interrupt(void)
 {
-    __atomic_store_n(&interrupted, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&is_interrupted, true, __ATOMIC_RELAXED);
 }
 
 bool engine_is_interrupted(void)
 {
-    return __atomic_load_n(&interrupted, __ATOMIC_RELAXED);
+    return __atomic_load_n(&is_interrupted, __ATOMIC_RELAXED);
 }
 
-const char *engine_cut_by(void)
+const char *engine_cut_reason(void)
 {
     static const char *const words[] = {[ENGINE_DEADLOCK] = "deadlock",
                                         [ENGINE_STALL] = "stall",
                                         [ENGINE_LIMIT] = "limit",
                                         [ENGINE_FAILED] = "failure",
                                         [ENGINE_INTERRUPTED] = "interruption"};
-    return words[ended];
+    return words[last_result];
 }
 
-static uint64_t next_step(bool *live)
+static uint64_t next_step(bool *is_live)
 {
     if (rank_is_alone())
-        return window_next(live);
-    *live = this_run.met.live;
-    return this_run.met.next_ps;
+        return window_next(is_live);
+    *is_live = this_run.meeting.is_live;
+    return this_run.meeting.next_ps;
 }
 
 /* True if work is left that no component does. */
@@ -114,7 +114,7 @@ static bool is_outstanding(void)
 /* The time that everything has reached, as move_clocks() finds it. */
 static uint64_t reached_ps(void)
 {
-    uint64_t last = window_last_step(this_run.met.now_ps);
+    uint64_t last = window_last_step(this_run.meeting.now_ps);
     if (this_run.window_ps) {
         uint64_t end = within_limit(window_end(last));
         last = engine_time_of(this_run.fastest, engine_cycle_at(this_run.fastest, end) - 1);
@@ -122,51 +122,69 @@ static uint64_t reached_ps(void)
     return max(last, engine.time_ps);
 }
 
-/* With several ranks, one of which shows the run. true: that one has been interrupted. */
+/* Looks at the run with several ranks, one of which shows it. True if that one is interrupted. */
 static bool look_together(void)
 {
     view_gather();
-    if (view_stops_now)
+    if (view_must_stop)
         view_look(reached_ps());
     return rank_sum(rank_is_first() && engine_is_interrupted()) != 0;
 }
 
-/* Looks at the run before the step at `time_ps`, where that is due or the run is watched. true: the
- * run ends with `*result`. */
-static bool look(uint64_t time_ps, enum engine_result *result)
+/* True if the run ends with `*result` at a look before the step at `time_ps`. A look is made where
+ * one is due, or the run is watched. */
+static bool ends_at_look(uint64_t time_ps, enum engine_result *result)
 {
-    bool looks = window_start(time_ps) >= this_run.look_ps;
+    bool is_due = window_start(time_ps) >= this_run.look_ps;
     *result = ENGINE_INTERRUPTED;
-    if (looks && is_cut_short())
+    if (is_due && is_cut_short())
         return true;
-    if (looks && run_progress_look(window_start(time_ps))) {
+    if (is_due && run_progress_look(window_start(time_ps))) {
         *result = ENGINE_STALL;
         return true;
     }
-    if (looks && run_progress_is_spent()) {
+    if (is_due && run_progress_is_spent()) {
         this_run.limit_ps = window_start(time_ps) - 1;
         *result = ENGINE_LIMIT;
         return true;
     }
-    if (unlikely(view_is_shared()) && (looks || this_run.met.settles) && look_together())
+    if (unlikely(view_is_shared()) && (is_due || this_run.meeting.settle_windows)
+        && look_together())
         return true;
-    if (unlikely(view_stops_now)) {
+    if (unlikely(view_must_stop)) {
         engine_flush_window();
         view_look(reached_ps());
     }
-    return unlikely(view_open_now) && rank_is_alone() && engine_is_interrupted();
+    return unlikely(view_is_open) && rank_is_alone() && engine_is_interrupted();
+}
+
+/* True if the run ends with `*result` before the step at `time_ps`. What is decided here is decided
+ * at window_next_decision() at the latest. `is_live`: something is under way or will wake. */
+static bool ends_before(uint64_t time_ps, bool is_live, enum engine_result *result)
+{
+    if (failure_ends_run(time_ps, is_live))
+        *result = ENGINE_FAILED;
+    else if (!is_live)
+        *result = is_outstanding() ? ENGINE_DEADLOCK : ENGINE_IDLE;
+    else if (time_ps > this_run.limit_ps)
+        *result = ENGINE_LIMIT;
+    else if (time_ps > this_run.pause_ps)
+        *result = ENGINE_PAUSED;
+    else
+        return ends_at_look(time_ps, result);
+    return true;
 }
 
 /* Runs what begins with the step at `time_ps`: a window, several of the only shard that has
  * something to do, or a stretch of this rank. */
 static void run_from(uint64_t time_ps)
 {
-    series_take_until(time_ps);
+    series_sample_until(time_ps);
     if (!rank_is_alone()) {
         rank_run_stretch(time_ps);
         return;
     }
-    window_run(time_ps);
+    window_run(time_ps, ENGINE_NEVER);
     window_close();
 }
 
@@ -176,31 +194,24 @@ static enum engine_result loop(void)
     if (!rank_is_alone())
         rank_run_meet();
     for (;;) {
-        bool live;
-        uint64_t time = next_step(&live);
-        if (failure_ends_run(time, live))
-            return ENGINE_FAILED;
-        if (!live)
-            return is_outstanding() ? ENGINE_DEADLOCK : ENGINE_IDLE;
-        if (time > this_run.limit_ps)
-            return ENGINE_LIMIT;
-        if (time > this_run.pause_ps)
-            return ENGINE_PAUSED;
-        if (look(time, &result))
+        bool is_live;
+        uint64_t time_ps = next_step(&is_live);
+        if (ends_before(time_ps, is_live, &result))
             return result;
-        run_from(time);
+        run_from(time_ps);
         if (unlikely(engine_is_stopping()))
-            return is_cut_short()                            ? ENGINE_INTERRUPTED
-                   : engine_failure() || this_run.met.failed ? ENGINE_FAILED
-                                                             : ENGINE_STOPPED;
+            break;
     }
+    if (is_cut_short())
+        return ENGINE_INTERRUPTED;
+    return engine_failure() || this_run.meeting.has_failed ? ENGINE_FAILED : ENGINE_STOPPED;
 }
 
-/* All clocks to the end of the last window in which something happened, or which a failure left.
- * Returns the time before which all has happened. */
+/* Moves all clocks to the end of the last window in which something happened, or which a failure
+ * left. Returns the time before which all has happened. */
 static uint64_t move_clocks(enum engine_result result)
 {
-    uint64_t last = this_run.met.now_ps;
+    uint64_t last = this_run.meeting.now_ps;
     if (result == ENGINE_FAILED && this_run.fail_end_ps != ENGINE_NEVER)
         last = this_run.fail_end_ps - 1;
     last = window_last_step(last);
@@ -217,8 +228,8 @@ static uint64_t move_clocks(enum engine_result result)
 
 void engine_abandon(void)
 {
-    ended = ENGINE_INTERRUPTED;
-    if (!running)
+    last_result = ENGINE_INTERRUPTED;
+    if (!is_running)
         return;
     if (!rank_is_alone())
         die("the program ended in the middle of a call of the simulator, which has several ranks: "
@@ -227,7 +238,6 @@ void engine_abandon(void)
     run_progress_erase();
 }
 
-/* Ranks meet from the beginning on. */
 static void begin_and_loop(void)
 {
     rank_call(RANK_RUN);
@@ -241,13 +251,12 @@ static void begin_and_loop(void)
         shard_find_awake(i);
         shard_plan(i);
     }
-    this_run.met = (struct rank_barrier){.alone_ps = ENGINE_NEVER};
-    this_run.free_ps = this_run.fail_end_ps = ENGINE_NEVER;
-    this_run.meet_ps = this_run.stretches ? this_run.stretch_ps : this_run.window_ps;
-    if (this_run.meet_ps > this_run.window_ps && stats_take_spans() && !stats_log_ticked)
+    this_run.meeting = (struct rank_barrier){.others_ps = ENGINE_NEVER};
+    this_run.fail_end_ps = ENGINE_NEVER;
+    if (this_run.meet_ps > this_run.window_ps && stats_have_spans() && !stats_log_ticked)
         stats_log_open();
     stats_log_begin();
-    ended = !rank_is_alone() || !engine_is_interrupted() ? loop() : ENGINE_INTERRUPTED;
+    last_result = !rank_is_alone() || !engine_is_interrupted() ? loop() : ENGINE_INTERRUPTED;
 }
 
 enum engine_result engine_run(void)
@@ -255,29 +264,30 @@ enum engine_result engine_run(void)
     static const enum hang_reason reasons[] = {[ENGINE_DEADLOCK] = HANG_DEADLOCK,
                                                [ENGINE_STALL] = HANG_STALL,
                                                [ENGINE_LIMIT] = HANG_LIMIT};
-    if (running)
+    if (is_running)
         bug("engine_run() entered twice");
-    running = true;
-    this_run.stop = false;
+    is_running = true;
+    this_run.must_stop = false;
     host_time_begin();
     if (!rank_try(begin_and_loop))
-        ended = ENGINE_INTERRUPTED;
+        last_result = ENGINE_INTERRUPTED;
     if (engine.shard_count > 1)
         exchange_deliver_all(within_limit(window_plan.end_ps));
-    uint64_t end_ps = move_clocks(ended);
-    series_take_until(engine.time_ps);
+    uint64_t end_ps = move_clocks(last_result);
+    series_sample_until(engine.time_ps);
     engine_flush(end_ps);
     view_end(engine.time_ps);
     run_progress_erase();
-    if (ended == ENGINE_DEADLOCK || ended == ENGINE_STALL || ended == ENGINE_LIMIT) {
+    if (last_result == ENGINE_DEADLOCK || last_result == ENGINE_STALL
+        || last_result == ENGINE_LIMIT) {
         if (!rank_try(rank_state_gather))
-            ended = ENGINE_INTERRUPTED;
+            last_result = ENGINE_INTERRUPTED;
         else if (rank_is_first())
-            hang_explain(reasons[ended]);
+            hang_explain(reasons[last_result]);
     }
     host_time_end();
-    running = false;
-    return ended;
+    is_running = false;
+    return last_result;
 }
 
 /* Work that is settled at the end of a window must not be settled earlier. */
@@ -302,12 +312,14 @@ void engine_set_limits(const struct engine_limits *chosen)
     this_run.limits = *chosen;
     if (!this_run.limits.stall_limit)
         this_run.limits.stall_limit = DEFAULT_STALL_LIMIT;
-    this_run.window_ps = this_run.limits.windowless ? 0 : lookahead_ps(engine_base.platform);
-    this_run.stretch_ps = this_run.limits.windowless ? 0 : lookahead_links_ps(engine_base.platform);
-    this_run.stretches =
+    this_run.window_ps = this_run.limits.is_windowless ? 0 : lookahead_ps(engine_base.platform);
+    this_run.stretch_ps =
+        this_run.limits.is_windowless ? 0 : lookahead_links_ps(engine_base.platform);
+    bool meets_late =
         !rank_is_alone() && lookahead_ranks_ps(engine_base.platform) >= this_run.stretch_ps;
+    this_run.meet_ps = meets_late ? this_run.stretch_ps : this_run.window_ps;
     engine_pause_at(ENGINE_NEVER);
-    engine_set_order(this_run.limits.tick_order, this_run.limits.seed, this_run.limits.tick_all);
+    engine_set_order(this_run.limits.tick_order, this_run.limits.seed, this_run.limits.ticks_all);
     this_run.limit_ps = this_run.limits.max_cycles
                             ? engine_time_of(this_run.fastest, this_run.limits.max_cycles)
                             : ENGINE_NEVER - 1;
@@ -316,9 +328,9 @@ void engine_set_limits(const struct engine_limits *chosen)
 void run_open(void)
 {
     engine_clear_failure();
-    running = false;
-    ended = ENGINE_IDLE;
-    interrupted = false;
+    is_running = false;
+    last_result = ENGINE_IDLE;
+    is_interrupted = false;
     window_open();
     stats_log_close();
     deferred_open();

@@ -11,7 +11,7 @@
 
 #include "runtime/engine/engine.h"
 
-/* How the user is told how far the run has come. */
+/* How the user sees how far the run has come. */
 enum platform_progress { PLATFORM_QUIET, PLATFORM_PROGRESS_LINE, PLATFORM_PROGRESS_LINES };
 
 struct engine_limits {
@@ -20,16 +20,16 @@ struct engine_limits {
     uint64_t stall_limit;      /* 0: default */
     int tick_order;            /* enum engine_order */
     uint64_t seed;
-    bool windowless; /* one shard, and nothing waits for the ends of windows (functional mode) */
-    bool tick_all;
+    bool is_windowless; /* one shard, and nothing waits for the ends of windows (functional mode) */
+    bool ticks_all;
     int progress; /* enum platform_progress */
 };
 
 /* enum engine_order, seed of random orders, tick all. */
-void engine_set_order(int order, uint64_t seed, bool all);
+void engine_set_order(int order, uint64_t seed, bool must_tick_all);
 
 void run_open(void); /* called by engine_open() */
-/* Before a platform is built: is nothing to be put off (engine_may_defer()) in any run of it? */
+/* Before a platform is built: engine_may_defer() is false in all runs of it, or not. */
 void engine_defer_nothing(bool always);
 void engine_set_limits(const struct engine_limits *limits);
 #endif

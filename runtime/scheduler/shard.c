@@ -47,9 +47,9 @@ struct shard shards[ENGINE_MAX_DOMAINS];
 
 /* When a clock domain has its next edge with something to tick. */
 struct domain_plan {
-    _Alignas(64) bool awake; /* something in active or next */
-    bool arrivals;           /* not awake: a message is on its way */
-    uint64_t next_cycle;     /* cached for sleeping domains: cycle and its time */
+    _Alignas(64) bool is_awake; /* something in active or next */
+    bool has_arrivals;          /* not awake: a message is on its way */
+    uint64_t next_cycle;        /* cached for sleeping domains: cycle and its time */
     uint64_t next_ps;
 };
 
@@ -67,14 +67,14 @@ static struct wake_queue *wake_queues;
 static struct wake_node *wake_nodes;
 static uint32_t *wake_heaps[ENGINE_MAX_DOMAINS];
 static struct domain_plan plans[ENGINE_MAX_DOMAINS];
-static uint64_t *busy[ENGINE_MAX_DOMAINS]; /* bit w % 64 of word w / 64: active[w] of the domain has
-                                              bits; w from 64 on */
-static bool wide_words;  /* the processor can do what active_words.h has for wide registers */
-static uint64_t *frozen; /* by bitmap word: those that tick no more */
-static uint32_t *order;  /* ids of one edge, for orders other than ascending; by first word */
+/* Bit w % 64 of word w / 64, from w = 64 on: active[w] of the domain has bits. */
+static uint64_t *busy[ENGINE_MAX_DOMAINS];
+static bool has_wide_words; /* the processor can do what active_words.h has for wide registers */
+static uint64_t *frozen;    /* by bitmap word: those that tick no more */
+static uint32_t *order;     /* ids of one edge, for orders other than ascending; by first word */
 static int tick_order;
-static bool tick_all;
-static bool arranged; /* one of the two asks for more than a walk */
+static bool ticks_all;
+static bool is_arranged; /* one of the two asks for more than a walk */
 
 /* ---- sleeping and waking ---- */
 
@@ -164,7 +164,7 @@ static uint32_t collect_ids(const struct engine_domain *d, uint32_t *ids)
             uint32_t id = w * 64 + b;
             if (frozen[w] >> b & 1)
                 continue;
-            if (engine_base.components[id] && (tick_all || engine_base.active[w] >> b & 1))
+            if (engine_base.components[id] && (ticks_all || engine_base.active[w] >> b & 1))
                 ids[count++] = id;
         }
     }
@@ -202,9 +202,9 @@ static void tick_asleep(uint32_t id, const struct engine_group *g)
     const struct wake_node *n = &wake_nodes[id];
     uint64_t soon = component_now(c) + 1;
     uint64_t arrivals = engine_base.near[soon % ENGINE_NEAR * engine_base.near_words + (id >> 6)];
-    bool expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
+    bool is_expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
     engine_wake_next(id);
-    if (expected || (n->position && n->cycle == soon)
+    if (is_expected || (n->position && n->cycle == soon)
         || __atomic_fetch_add(&reported, 1, __ATOMIC_RELAXED) >= REPORTED_MAX)
         return;
     fprintf(stderr,
@@ -251,32 +251,32 @@ static inline uint64_t walk_busy(uint64_t now, uint64_t bits, uint32_t from, uin
 
 /* Merges the words of a domain from `from` on, at most 64. */
 static ALWAYS_INLINE uint64_t merge_words(const struct engine_domain *d, uint64_t *near,
-                                          uint32_t from, bool wide)
+                                          uint32_t from, bool is_wide)
 {
     uint64_t *active = engine_base.active + d->first_word + from;
     uint64_t *next = engine_base.next + d->first_word + from;
     uint32_t rest = d->word_count - from, count = min(rest, 64);
-    return wide ? words_merge_wide(active, next, near, count)
-                : words_merge(active, next, near, count);
+    return is_wide ? words_merge_wide(active, next, near, count)
+                   : words_merge(active, next, near, count);
 }
 
 /* Merges into `active` the components to tick in this cycle: those still active, those woken in the
  * cycle before, and those that a message reaches. Bit w of the result: word w of the domain has
  * some; for words from 64 on, busy[] has the bits. */
 static ALWAYS_INLINE uint64_t merge_awake(uint32_t domain, const struct engine_domain *d,
-                                          uint64_t cycle, bool wide)
+                                          uint64_t cycle, bool is_wide)
 {
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
     uint64_t *near = NULL, bits;
     if (likely(engine_near_used(domain)[row])) {
         near = engine_base.near + (size_t)row * engine_base.near_words + d->first_word;
         engine_near_used(domain)[row] = 0;
-        bits = merge_words(d, near, 0, wide);
+        bits = merge_words(d, near, 0, is_wide);
     } else {
-        bits = merge_words(d, NULL, 0, wide);
+        bits = merge_words(d, NULL, 0, is_wide);
     }
     for (uint32_t w = 64; unlikely(w < d->word_count); w += 64)
-        busy[domain][w / 64] = merge_words(d, near ? near + w : NULL, w, wide);
+        busy[domain][w / 64] = merge_words(d, near ? near + w : NULL, w, is_wide);
     return bits;
 }
 
@@ -294,7 +294,7 @@ static inline uint64_t walk_ascending(uint32_t domain, const struct engine_domai
 void shard_freeze(const struct component *c)
 {
     frozen[c->id >> 6] |= (uint64_t)1 << (c->id & 63);
-    shards[component_shard(c)].watched |= SHARD_FROZEN;
+    shards[component_shard(c)].watch_bits |= SHARD_FROZEN;
 }
 
 static void leave_frozen(const struct engine_domain *d)
@@ -328,9 +328,9 @@ static inline uint64_t near_next(uint32_t domain)
 
 static void watch_edge(struct shard *s, const struct engine_domain *d)
 {
-    if (s->watched & SHARD_FROZEN)
+    if (s->watch_bits & SHARD_FROZEN)
         leave_frozen(d);
-    if (s->watched & SHARD_LOGGED)
+    if (s->watch_bits & SHARD_LOGGED)
         for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
             stats_log_ticked[w] |= engine_base.active[w];
 }
@@ -339,30 +339,30 @@ static void watch_edge(struct shard *s, const struct engine_domain *d)
 static OUT_OF_LINE bool run_edge_rarely(struct shard *s, uint32_t domain, uint64_t bits)
 {
     const struct engine_domain *d = &engine.domains[domain];
-    if (s->watched)
+    if (s->watch_bits)
         watch_edge(s, d);
-    if (arranged)
+    if (is_arranged)
         walk_arranged(domain);
     else
         walk_ascending(domain, d, bits);
     return is_awake(d);
 }
 
-/* true: some are awake after it. */
-static ALWAYS_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool wide)
+/* True if some components are awake after it. */
+static ALWAYS_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool is_wide)
 {
     struct engine_domain *d = &engine.domains[domain];
     struct wake_queue *q = &wake_queues[domain];
     clock_move(d, cycle);
     if (unlikely(wake_queue_next(q) == cycle))
-        wake_queue_take(q, cycle, engine_base.active);
-    uint64_t bits = merge_awake(domain, d, cycle, wide);
-    if (unlikely(s->watched || arranged))
+        wake_queue_pop(q, cycle, engine_base.active);
+    uint64_t bits = merge_awake(domain, d, cycle, is_wide);
+    if (unlikely(s->watch_bits || is_arranged))
         return run_edge_rarely(s, domain, bits);
     if (walk_ascending(domain, d, bits))
         return true;
     const uint64_t *next = engine_base.next + d->first_word;
-    return wide ? words_any_wide(next, d->word_count) : words_any(next, d->word_count);
+    return is_wide ? words_any_wide(next, d->word_count) : words_any(next, d->word_count);
 }
 
 /* ---- choosing the next step ---- */
@@ -373,7 +373,7 @@ static OUT_OF_LINE void plan_sleeping(uint32_t domain)
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
     uint64_t near = near_next(domain);
-    p->arrivals = near != ENGINE_NEVER;
+    p->has_arrivals = near != ENGINE_NEVER;
     uint64_t cycle = wake_queue_next(&wake_queues[domain]);
     cycle = min(near, cycle);
     if (cycle == p->next_cycle)
@@ -388,13 +388,13 @@ static ALWAYS_INLINE void plan_domain(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
-    p->arrivals = engine_near_used(domain)[(d->cycle + 1) % ENGINE_NEAR];
-    if (!p->awake && !p->arrivals && !(tick_all && rank_has(domain / engine.clock_count))) {
+    p->has_arrivals = engine_near_used(domain)[(d->cycle + 1) % ENGINE_NEAR];
+    if (!p->is_awake && !p->has_arrivals && !(ticks_all && rank_has(domain / engine.clock_count))) {
         plan_sleeping(domain);
         return;
     }
-    if (unlikely(tick_all))
-        p->arrivals |= near_next(domain) != ENGINE_NEVER;
+    if (unlikely(ticks_all))
+        p->has_arrivals |= near_next(domain) != ENGINE_NEVER;
     p->next_cycle = d->cycle + 1;
     p->next_ps = clock_next_ps(d);
 }
@@ -403,15 +403,15 @@ static ALWAYS_INLINE void plan_domain(uint32_t domain)
 static ALWAYS_INLINE void plan_step(struct shard *s, uint32_t first, uint32_t clocks)
 {
     uint64_t next_ps = s->wire_ps;
-    bool live = next_ps != ENGINE_NEVER;
+    bool is_live = next_ps != ENGINE_NEVER;
     for (uint32_t i = 0; i < clocks; i++) {
         const struct domain_plan *p = &plans[first + i];
         plan_domain(first + i);
-        live |= p->awake || p->arrivals || wake_queue_has_node(&wake_queues[first + i]);
+        is_live |= p->is_awake || p->has_arrivals || wake_queue_has_node(&wake_queues[first + i]);
         next_ps = min(p->next_ps, next_ps);
     }
     s->next_ps = next_ps;
-    s->live = live;
+    s->is_live = is_live;
 }
 
 void shard_plan(uint32_t shard)
@@ -422,7 +422,7 @@ void shard_plan(uint32_t shard)
 void shard_find_awake(uint32_t shard)
 {
     for (uint32_t i = shard * engine.clock_count; i < (shard + 1) * engine.clock_count; i++) {
-        plans[i].awake = is_awake(&engine.domains[i]);
+        plans[i].is_awake = is_awake(&engine.domains[i]);
         plans[i].next_cycle = 0;
     }
 }
@@ -440,11 +440,11 @@ void shard_move_clocks(uint32_t shard, uint64_t time_ps)
 
 static OUT_OF_LINE void settle_step(struct shard *s, uint32_t shard)
 {
-    s->step_end = false;
+    s->must_settle = false;
     shared_wire_settle(shard);
 }
 
-static ALWAYS_INLINE void run_steps(uint32_t shard, bool wide)
+static ALWAYS_INLINE void run_steps(uint32_t shard, bool is_wide)
 {
     struct shard *s = &shards[shard];
     const uint32_t clocks = engine.clock_count, first = shard * clocks;
@@ -454,12 +454,12 @@ static ALWAYS_INLINE void run_steps(uint32_t shard, bool wide)
         for (uint32_t i = 0; i < clocks; i++) {
             struct domain_plan *p = &plans[first + i];
             if (p->next_ps == time)
-                p->awake = run_edge(s, first + i, p->next_cycle, wide);
+                p->is_awake = run_edge(s, first + i, p->next_cycle, is_wide);
         }
-        if (unlikely(s->step_end))
+        if (unlikely(s->must_settle))
             settle_step(s, shard);
         plan_step(s, first, clocks);
-        if (unlikely(!s->live))
+        if (unlikely(!s->is_live))
             window_ask_end();
     }
 }
@@ -476,7 +476,7 @@ WORDS_WIDE static OUT_OF_LINE void run_wide(uint32_t shard)
 
 void shard_run(uint32_t shard)
 {
-    if (likely(wide_words))
+    if (likely(has_wide_words))
         run_wide(shard);
     else
         run_narrow(shard);
@@ -492,11 +492,11 @@ uint64_t engine_instructions(void)
 
 /* ---- start ---- */
 
-void engine_set_order(int chosen_order, uint64_t seed, bool all)
+void engine_set_order(int chosen_order, uint64_t seed, bool must_tick_all)
 {
     tick_order = chosen_order;
-    tick_all = all;
-    arranged = all || chosen_order != ENGINE_ASCENDING;
+    ticks_all = must_tick_all;
+    is_arranged = must_tick_all || chosen_order != ENGINE_ASCENDING;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shards[i].random_state = seed + i;
 }
@@ -523,10 +523,10 @@ static void place_group(uint32_t number)
     }
 }
 
-void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t id_count)
+void engine_open(const struct engine_group *opened_groups, uint32_t group_count, uint32_t id_count)
 {
-    groups = all;
-    wide_words = words_are_wide();
+    groups = opened_groups;
+    has_wide_words = words_are_wide();
     memset(shards, 0, sizeof shards);
     memset(plans, 0, sizeof plans);
     for (uint32_t i = 0; i < engine.shard_count; i++)

@@ -46,8 +46,8 @@
 
 static uint32_t thread_count = 1;             /* the leader and all workers */
 static uint32_t threads_wanted;               /* on this platform */
-static bool forked;                           /* in a child the workers are missing */
-static bool closing;                          /* the next word to the workers is that they end */
+static bool is_forked;                        /* in a child the workers are missing */
+static bool is_closing;                       /* the next word to the workers is that they end */
 static pthread_t workers[ENGINE_MAX_DOMAINS]; /* the first is that of the leader and unused */
 struct window_plan window_plan;
 struct window_round window_published;
@@ -62,12 +62,12 @@ static void futex(uint32_t *word, int operation, uint32_t value)
     syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
 }
 
-/* `wanted`: as many sleepers are woken at most. */
-static void change(struct counter *c, uint32_t by, uint32_t wanted)
+/* `sleeper_limit`: as many sleepers are woken at most. */
+static void change(struct counter *c, uint32_t by, uint32_t sleeper_limit)
 {
     __atomic_add_fetch(&c->value, by, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&c->sleepers, __ATOMIC_SEQ_CST))
-        futex(&c->value, FUTEX_WAKE_PRIVATE, wanted);
+        futex(&c->value, FUTEX_WAKE_PRIVATE, sleeper_limit);
 }
 
 static uint32_t value_of(const struct counter *c)
@@ -135,7 +135,7 @@ static void *worker(void *argument)
     for (;;) {
         wait_for_change(&window_published.number, seen);
         seen = value_of(&window_published.number);
-        if (__atomic_load_n(&closing, __ATOMIC_RELAXED))
+        if (__atomic_load_n(&is_closing, __ATOMIC_RELAXED))
             return NULL;
         uint32_t count = run_share(thread);
         if (count)
@@ -161,7 +161,7 @@ void thread_pool_run(void (*work)(uint32_t shard), uint64_t due)
             work((uint32_t)__builtin_ctzll(due));
         return;
     }
-    if (forked)
+    if (is_forked)
         die("a process that was forked off a simulation on several threads cannot continue it");
     uint32_t first = first_of_leader(due);
     uint32_t done = value_of(&finished.counter) + due_count - 1;
@@ -198,15 +198,15 @@ uint32_t thread_pool_processors(void)
 
 static void after_fork(void)
 {
-    forked = true;
+    is_forked = true;
 }
 
 void thread_pool_open(uint32_t threads)
 {
-    static bool registered;
-    if (!registered)
+    static bool is_registered;
+    if (!is_registered)
         pthread_atfork(NULL, NULL, after_fork);
-    registered = true;
+    is_registered = true;
     threads_wanted = min(threads, ENGINE_MAX_DOMAINS); /* there are no more shards */
     own_shard_count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
@@ -218,11 +218,12 @@ void thread_pool_open(uint32_t threads)
 
 void thread_pool_close(void)
 {
-    if (forked || thread_count == 1)
+    if (is_forked || thread_count == 1)
         return;
-    __atomic_store_n(&closing, true, __ATOMIC_RELAXED); /* read by one that is late for a round */
+    __atomic_store_n(&is_closing, true,
+                     __ATOMIC_RELAXED); /* read by one that is late for a round */
     change(&window_published.number, 1, INT_MAX);
     while (thread_count > 1)
         pthread_join(workers[--thread_count], NULL);
-    closing = false;
+    is_closing = false;
 }

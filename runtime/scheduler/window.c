@@ -1,5 +1,5 @@
-/* Windows: which shards run in them, alone or together, and what ends them. See window.h; run.c
- * says what a window is. */
+/* Windows: which shards run in them, one or together, and what ends them. run.c says what a window
+ * is. */
 #include "window.h"
 
 #include "base/number.h"
@@ -18,19 +18,16 @@
 #include "run_state.h"
 #include "thread_pool.h"
 
-static struct shard *solo; /* runs through the ends of windows, since no other has anything to do */
-static uint64_t alone_ps;  /* until then `solo` runs on, but for samples on the way */
+static struct shard *solo;   /* the shard that runs through the ends of windows; NULL: none does */
+static uint64_t solo_end_ps; /* where `solo` stops, apart from samples on the way */
 
 void window_ask_end(void)
 {
     struct shard *s = solo;
     if (!s)
         return;
-    uint64_t end = window_end(s->now_ps);
-    if (end < alone_ps)
-        alone_ps = end;
-    if (end < s->until_ps)
-        s->until_ps = end;
+    solo_end_ps = min(solo_end_ps, window_end(s->now_ps));
+    s->until_ps = min(s->until_ps, solo_end_ps);
 }
 
 uint64_t window_last_step(uint64_t least)
@@ -40,51 +37,43 @@ uint64_t window_last_step(uint64_t least)
     return least;
 }
 
-static uint64_t next_of_shards(bool *live)
+static uint64_t next_of_shards(bool *is_live)
 {
     uint64_t next = shared_wire_mixed_next();
-    *live = next != ENGINE_NEVER;
+    *is_live = next != ENGINE_NEVER;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
-        *live |= shards[i].live;
+        *is_live |= shards[i].is_live;
         next = min(shards[i].next_ps, next);
     }
     return next;
 }
 
-uint64_t window_next(bool *live)
+uint64_t window_next(bool *is_live)
 {
-    uint64_t next = next_of_shards(live);
+    uint64_t next = next_of_shards(is_live);
     if (engine.shard_count == 1 || !exchange_is_pending())
         return next;
-    if (*live && next < window_plan.end_ps + this_run.window_ps)
+    if (*is_live && next < window_plan.end_ps + this_run.window_ps)
         return window_plan.end_ps;
     exchange_deliver_all(window_plan.end_ps);
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_plan(i);
-    return next_of_shards(live);
+    return next_of_shards(is_live);
 }
 
-/* One shard alone, while there is nothing to do in any other: on the way it stops for samples. */
-static void run_alone(uint32_t shard)
+/* Runs the only shard that has anything to do, which stops for samples on the way. */
+static void run_solo(uint32_t shard)
 {
     struct shard *s = &shards[shard];
-    alone_ps = s->until_ps;
+    solo_end_ps = s->until_ps;
     for (;;) {
         uint64_t sample_ps = series_next();
-        s->until_ps = min(sample_ps, alone_ps);
+        s->until_ps = min(sample_ps, solo_end_ps);
         shard_run(shard);
-        if (sample_ps >= alone_ps)
+        if (sample_ps >= solo_end_ps)
             return; /* work due at the end of a window is taken before the next step */
-        series_take();
+        series_sample();
     }
-}
-
-static void run_on(uint32_t shard)
-{
-    if (solo)
-        run_alone(shard);
-    else
-        shard_run(shard);
 }
 
 static void run_window(uint32_t shard)
@@ -94,8 +83,12 @@ static void run_window(uint32_t shard)
     s->until_ps = plan->until_ps;
     if (exchange_deliver(shard, plan, window_start(plan->end_ps - 1)))
         shard_plan(shard);
-    s->watched = (uint8_t)((s->watched & SHARD_FROZEN) | (stats_log_ticked ? SHARD_LOGGED : 0));
-    run_on(shard);
+    s->watch_bits =
+        (uint8_t)((s->watch_bits & SHARD_FROZEN) | (stats_log_ticked ? SHARD_LOGGED : 0));
+    if (solo)
+        run_solo(shard);
+    else
+        shard_run(shard);
 }
 
 /* The rest of a window that stopped for a sample. */
@@ -114,31 +107,31 @@ static uint64_t find_due(void)
     return due;
 }
 
-uint64_t window_free_until(void)
+uint64_t window_next_decision(void)
 {
     uint64_t last_ps = min(this_run.pause_ps, this_run.limit_ps);
     return min(min(this_run.look_ps, last_ps + 1), this_run.fail_end_ps);
 }
 
-/* One shard alone has something to do: until the window in which another has, it runs on like the
- * only one, through the ends of windows, unless it sends something or asks for an end. */
-static void run_solo(uint32_t shard)
+/* `shard` alone has something to do. It runs through the ends of windows to the window in which
+ * another shard or another rank has something to do, or to the next decision, unless it sends
+ * something or asks for an end. */
+static void run_windows_of(uint32_t shard, uint64_t others_ps)
 {
-    bool live;
-    uint64_t own = shards[shard].next_ps;
+    bool is_live;
+    uint64_t next_ps = shards[shard].next_ps;
     shards[shard].next_ps = ENGINE_NEVER;
-    uint64_t others = next_of_shards(&live);
-    others = min(others, this_run.free_ps);
-    shards[shard].next_ps = own;
-    window_plan.until_ps = window_free_until();
-    if (others != ENGINE_NEVER && window_start(others) < window_plan.until_ps)
-        window_plan.until_ps = window_start(others);
+    others_ps = min(next_of_shards(&is_live), others_ps);
+    shards[shard].next_ps = next_ps;
+    window_plan.until_ps = window_next_decision();
+    if (others_ps != ENGINE_NEVER && window_start(others_ps) < window_plan.until_ps)
+        window_plan.until_ps = window_start(others_ps);
     solo = &shards[shard];
     window_publish();
     run_window(shard);
     solo = NULL;
-    uint64_t last = window_end(shards[shard].now_ps); /* the shard may have found nothing to do */
-    window_plan.end_ps = max(last, window_plan.end_ps);
+    /* The shard may have found nothing to do. */
+    window_plan.end_ps = max(window_end(shards[shard].now_ps), window_plan.end_ps);
 }
 
 /* Shards together, up to each sample that lies within the window. What waits for shared wires is
@@ -151,30 +144,29 @@ static void run_together(uint64_t due)
         window_plan.until_ps = series_next();
         thread_pool_run(run, due);
         shared_wire_settle_mixed(window_plan.until_ps);
-        series_take();
+        series_sample();
         run = run_rest;
     }
     window_plan.until_ps = last_ps;
     thread_pool_run(run, due);
 }
 
-void window_run(uint64_t time)
+void window_run(uint64_t time_ps, uint64_t others_ps)
 {
     if (engine.shard_count == 1) {
         struct shard *s = &shards[0];
-        s->until_ps = window_free_until();
-        run_alone(0);
+        s->until_ps = window_next_decision();
+        run_solo(0);
         window_plan.end_ps = window_end(s->now_ps);
         return;
     }
-    window_plan.end_ps = window_end(time);
+    window_plan.end_ps = window_end(time_ps);
     window_plan.until_ps = within_limit(window_plan.end_ps);
     exchange_turn();
     uint64_t due = find_due();
-    bool one = due && !(due & (due - 1));
-    if (one && shared_wire_mixed_next() >= window_plan.end_ps
-        && this_run.free_ps >= window_plan.end_ps)
-        run_solo((uint32_t)__builtin_ctzll(due));
+    bool is_one = due && !(due & (due - 1));
+    if (is_one && shared_wire_mixed_next() >= window_plan.end_ps && others_ps >= window_plan.end_ps)
+        run_windows_of((uint32_t)__builtin_ctzll(due), others_ps);
     else
         run_together(due);
 }

@@ -13,9 +13,10 @@ enum exit_status {
     EXIT_STALL = 5,
     EXIT_LIMIT = 6,  /* --max-cycles, --max-instructions */
     EXIT_UNABLE = 7, /* the platform was not opened, or a file could not be written */
-    EXIT_MISSED = 8, /* an option asked for an event that never happened: no launch of a list, the
-                        end before --checkpoint-at, a process that ended without its files */
-    EXIT_FOUND = 9,  /* --check: the program has mistakes */
+    /* An option asked for an event that never happened: no launch of a list, the end before
+     * --checkpoint-at, a process that ended without its files. */
+    EXIT_MISSED = 8,
+    EXIT_FOUND = 9,      /* --check: the program has mistakes */
     EXIT_SIGNALLED = 128 /* + the signal: interrupted; what was known is written */
 };
 

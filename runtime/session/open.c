@@ -81,16 +81,16 @@ static void set_limits(void)
     static const char *const progress[] = {[PLATFORM_QUIET] = "none",
                                            [PLATFORM_PROGRESS_LINE] = "line",
                                            [PLATFORM_PROGRESS_LINES] = "lines"};
-    int told = (int)option_word("progress", progress, ARRAY_COUNT(progress));
+    int progress_kind = (int)option_word("progress", progress, ARRAY_COUNT(progress));
     engine_set_limits(&(struct engine_limits){
         .max_cycles = platform_max_cycles(),
         .max_instructions = platform_max_instructions(),
         .stall_limit = option_number("stall-limit"),
         .tick_order = (int)option_word("tick-order", orders, ARRAY_COUNT(orders)),
         .seed = option_number("tick-seed"),
-        .windowless = platform_mode() == PLATFORM_FUNCTIONAL,
-        .tick_all = option_flag("tick-all"),
-        .progress = rank_is_first() ? told : PLATFORM_QUIET,
+        .is_windowless = platform_mode() == PLATFORM_FUNCTIONAL,
+        .ticks_all = option_flag("tick-all"),
+        .progress = rank_is_first() ? progress_kind : PLATFORM_QUIET,
     });
 }
 
@@ -138,7 +138,7 @@ static void finish_ranks(void)
     if (!rank_is_alone() && !rank_try(end_ranks)) {
         signal(SIGPIPE, SIG_IGN); /* the reader of what we print may be gone, too */
         fprintf(stderr, "heddle: another rank does not answer; of the components of others there "
-                        "are the statistics that they told last\n");
+                        "are the statistics that they sent last\n");
     }
 }
 
@@ -151,21 +151,22 @@ static int finish_session(void)
     finish_ranks();
     watch_close();
     view_close();
-    bool sampled = series_close();
-    bool traced = timeline_close();
-    bool written = stats_write() && sampled;
-    written = profile_write() && written;
+    bool has_series = series_close();
+    bool has_trace = timeline_close();
+    bool has_files = stats_write() && has_series;
+    has_files = profile_write() && has_files;
     enum extension_end end = extensions_finish();
     rank_close();
     thread_pool_close();
     enum checkpoint_end state = checkpoint_end();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();
-    bool failed = !written || !traced || end == EXTENSION_FAILED || state == CHECKPOINT_FAILED;
-    bool missed = end == EXTENSION_MISSED || state == CHECKPOINT_MISSED;
-    if (failed)
+    bool has_failed =
+        !has_files || !has_trace || end == EXTENSION_FAILED || state == CHECKPOINT_FAILED;
+    bool has_missed = end == EXTENSION_MISSED || state == CHECKPOINT_MISSED;
+    if (has_failed)
         return EXIT_UNABLE;
-    if (missed)
+    if (has_missed)
         return EXIT_MISSED;
     return end == EXTENSION_FOUND ? EXIT_FOUND : EXIT_CLEAN;
 }

@@ -41,7 +41,7 @@ static void share_placement(void)
             rank_put_text(i, text);
     rank_exchange();
     if (!rank_is_first())
-        setenv(PLACEMENT_ENVIRONMENT, rank_take(0, rank_left(0)), 1);
+        setenv(PLACEMENT_ENVIRONMENT, rank_read_next(0, rank_bytes_left(0)), 1);
 }
 
 /* All ranks must hold the same platform and the same options that decide what happens. */

@@ -7,8 +7,8 @@
 
 struct platform_table;
 
-/* True if all hold the same platform, the same code, and the same options that decide what happens.
- * false: rank 0 has said what differs. */
+/* True if all ranks hold the same platform, the same code, and the same options that decide what
+ * happens. False: rank 0 has printed what differs. */
 bool ranks_agree(const struct platform_table *table);
 /* Runs a rank other than 0 whenever rank 0 runs, until rank 0 has come to its end. Returns an exit
  * status. */

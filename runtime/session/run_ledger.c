@@ -129,10 +129,10 @@ void run_ledger_report(enum exit_status status)
     say(line);
 }
 
-void run_ledger_close(bool partial)
+void run_ledger_close(bool is_partial)
 {
     char line[32];
-    snprintf(line, sizeof line, "%s %u\n", partial ? "part" : "done", number);
+    snprintf(line, sizeof line, "%s %u\n", is_partial ? "part" : "done", number);
     say(line);
 }
 

@@ -28,9 +28,9 @@
 unsigned run_ledger_open(void);
 /* How its simulation ended; the first one that is not EXIT_CLEAN counts. */
 void run_ledger_report(enum exit_status status);
-/* All of its files are written, or `partial`: what was known when it was interrupted. Only system
- * calls: also in signal handlers. */
-void run_ledger_close(bool partial);
+/* All of its files are written, or `is_partial`: what was known when it was interrupted. Only
+ * system calls: also in signal handlers. */
+void run_ledger_close(bool is_partial);
 /* The process of `heddle run`; 0: there is none, or it has ended. */
 long run_ledger_owner(void);
 
@@ -54,7 +54,7 @@ struct run_ledger_place {
     int64_t offset;
     unsigned opened;
 };
-/* The next line. false: there is none yet. */
+/* The next line. False: there is none yet. */
 bool run_ledger_next(int fd, struct run_ledger_place *place, struct run_ledger_line *line);
 
 #endif

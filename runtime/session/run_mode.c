@@ -37,10 +37,12 @@ uint32_t platform_threads(void)
 /* State files, the lines that are watched and checks are for finding mistakes, in one thread. */
 static uint32_t allowed_threads(void)
 {
-    uint64_t wanted = option_number("threads");
-    bool alone = option_text("checkpoint") || option_text("restore") || option_text("watch")
-                 || option_text("check");
-    return alone || !wanted ? 1 : wanted < THREADS_MAX ? (uint32_t)wanted : THREADS_MAX;
+    uint64_t thread_option = option_number("threads");
+    bool needs_one_thread = option_text("checkpoint") || option_text("restore")
+                            || option_text("watch") || option_text("check");
+    return needs_one_thread || !thread_option ? 1
+           : thread_option < THREADS_MAX      ? (uint32_t)thread_option
+                                              : THREADS_MAX;
 }
 
 void run_mode_open(void)

@@ -36,12 +36,12 @@ static const struct platform_table *table;
 static const char *save_path; /* NULL: none is wanted */
 static uint64_t save_ps;
 static const char *save_kernel; /* NULL, or in place of save_ps */
-static bool saved, save_failed;
+static bool is_saved, has_save_failed;
 static uint64_t layout;
-static struct arena_ends opened; /* when the platform had been started */
-static const char *driver_refuses;
+static struct arena_ends start_ends; /* when the platform had been started */
+static const char *driver_objection;
 
-enum { LATER_PS = 1000 }; /* between looks whether a state can be written */
+enum { RETRY_PS = 1000 }; /* between looks whether a state can be written */
 
 /* The file that is being restored. */
 static struct {
@@ -55,19 +55,19 @@ static struct {
 static bool write_state(void)
 {
     struct output_file file;
-    bool opened_file = output_file_open(&file, save_path);
-    bool good = opened_file && image_write(file.fd, table, layout);
-    if (good && output_file_publish(&file))
+    bool is_open = output_file_open(&file, save_path);
+    bool is_complete = is_open && image_write(file.fd, table, layout);
+    if (is_complete && output_file_publish(&file))
         return true;
     fprintf(stderr, "heddle: cannot write the state to '%s': %s\n", save_path, strerror(errno));
-    if (opened_file && !good)
+    if (is_open && !is_complete)
         output_file_discard(&file);
     return false;
 }
 
 bool checkpoint_is_wanted(void)
 {
-    return save_path && !saved && !save_failed;
+    return save_path && !is_saved && !has_save_failed;
 }
 
 const char *checkpoint_kernel(void)
@@ -89,14 +89,14 @@ enum engine_result checkpoint_run(void)
     engine_pause_at(save_ps);
     enum engine_result result = engine_run();
     for (uint64_t at = save_ps; result == ENGINE_PAUSED && !parts_are_over();) {
-        at = max(at, engine.time_ps) + LATER_PS;
+        at = max(at, engine.time_ps) + RETRY_PS;
         engine_pause_at(at);
         result = engine_run();
     }
     if (result != ENGINE_PAUSED)
         return result;
-    saved = write_state();
-    save_failed = !saved;
+    is_saved = write_state();
+    has_save_failed = !is_saved;
     engine_pause_at(ENGINE_NEVER);
     return engine_run();
 }
@@ -116,21 +116,21 @@ enum checkpoint_end checkpoint_end(void)
                 "heddle: no state was written to '%s': the run ended at %" PRIu64
                 " ps, before --checkpoint-at\n",
                 save_path, engine.time_ps);
-    return save_failed              ? CHECKPOINT_FAILED
+    return has_save_failed          ? CHECKPOINT_FAILED
            : checkpoint_is_wanted() ? CHECKPOINT_MISSED
                                     : CHECKPOINT_DONE;
 }
 
 /* ---- loading ---- */
 
-static bool refuse(const char *name, const char *why)
+static bool fail(const char *name, const char *why)
 {
     fprintf(stderr, "heddle: cannot load '%s': %s\n", name, why);
     return false;
 }
 
 /* Says in words why the file is none of this program; NULL if it is one. */
-static const char *foreign(const struct checkpoint_header *h)
+static const char *explain_mismatch(const struct checkpoint_header *h)
 {
     if (memcmp(h->magic, checkpoint_magic, sizeof checkpoint_magic) != 0)
         return "it was not written by `heddle run --checkpoint`";
@@ -143,8 +143,9 @@ static const char *foreign(const struct checkpoint_header *h)
 /* True if this platform has the same layout as the file. */
 static bool header_fits(const struct checkpoint_header *h)
 {
-    return h->layout == layout && h->front_bytes >= opened.front && h->arena_bytes >= opened.rear
-           && h->memory_first == memory.first && h->memory_bytes == memory.size;
+    return h->layout == layout && h->front_bytes >= start_ends.front
+           && h->arena_bytes >= start_ends.rear && h->memory_first == memory.first
+           && h->memory_bytes == memory.size;
 }
 
 /* The parts of a file that was checked: pages, bytes, parts of libraries. */
@@ -162,14 +163,14 @@ static const char *parts_of(const void *bytes, const struct checkpoint_header *h
 static bool check_platform(const char *bytes, const struct checkpoint_header *h, const char *name)
 {
     uint64_t size, map_size;
-    const void *told = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_PART, &size);
+    const void *description = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_PART, &size);
     const void *map = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_MAP, &map_size);
-    bool same = strncmp(h->model, table->model_hash, sizeof h->model) == 0;
-    if (same)
+    bool is_same = strncmp(h->model, table->model_hash, sizeof h->model) == 0;
+    if (is_same)
         return header_fits(h)
-               || refuse(name, "the components have changed since it was written; write it again");
+               || fail(name, "the components have changed since it was written; write it again");
     const struct merge_file file = {.name = name,
-                                    .told = told,
+                                    .description = description,
                                     .map = map,
                                     .map_bytes = map_size,
                                     .pages = pages_of(bytes),
@@ -182,15 +183,15 @@ static bool check(const char *bytes, size_t size, const char *name)
 {
     struct checkpoint_header h;
     if (size < sizeof h)
-        return refuse(name, "it is no file of `heddle run --checkpoint`, or its end is missing");
+        return fail(name, "it is no file of `heddle run --checkpoint`, or its end is missing");
     memcpy(&h, bytes, sizeof h);
-    const char *why = foreign(&h);
+    const char *why = explain_mismatch(&h);
     if (why)
-        return refuse(name, why);
+        return fail(name, why);
     uint64_t sum = hash_bytes(0, bytes + sizeof h, size - sizeof h), expected = h.checksum;
     h.checksum = 0;
     if (size % 8 || hash_bytes(sum, &h, sizeof h) != expected)
-        return refuse(name, "it is damaged, or its end is missing: it does not fit its checksum");
+        return fail(name, "it is damaged, or its end is missing: it does not fit its checksum");
     return check_platform(bytes, &h, name);
 }
 
@@ -221,23 +222,23 @@ static void place_pages(const struct checkpoint_header *h, const struct checkpoi
 }
 
 /* Puts the contents of a file that was checked in place. */
-static bool place_of_name(const void *bytes, const char *name)
+static bool put_in_place(const void *bytes, const char *name)
 {
     struct checkpoint_header h;
     memcpy(&h, bytes, sizeof h);
     const struct checkpoint_engine *e = (const void *)((const char *)bytes + sizeof h);
     if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes}))
-        return refuse(name, "it is damaged: this platform has no such state");
+        return fail(name, "it is damaged: this platform has no such state");
     place_pages(&h, pages_of(bytes));
-    merge_bare(false);
+    merge_strip(false);
     load_engine(&h, e);
-    merge_note(h.time_ps, h.model);
+    merge_record_origin(h.time_ps, h.model);
     return parts_load(parts_of(bytes, &h), h.parts_bytes);
 }
 
 bool checkpoint_apply(const void *bytes, size_t size, const char *name)
 {
-    return check(bytes, size, name) && place_of_name(bytes, name);
+    return check(bytes, size, name) && put_in_place(bytes, name);
 }
 
 static bool map_file(const char *path)
@@ -245,7 +246,7 @@ static bool map_file(const char *path)
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has no writer yet */
     if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        refuse(path, fd < 0 ? strerror(errno) : "it is not a file");
+        fail(path, fd < 0 ? strerror(errno) : "it is not a file");
         if (fd >= 0)
             close(fd);
         return false;
@@ -256,7 +257,7 @@ static bool map_file(const char *path)
     if (pending.bytes != MAP_FAILED)
         return true;
     pending.bytes = NULL;
-    return refuse(path, strerror(errno));
+    return fail(path, strerror(errno));
 }
 
 static void drop_pending(void)
@@ -280,9 +281,9 @@ const void *checkpoint_pending_part(const char *name, uint64_t *size)
 
 bool checkpoint_resume(void)
 {
-    bool good = place_of_name(pending.bytes, pending.path);
+    bool is_complete = put_in_place(pending.bytes, pending.path);
     drop_pending();
-    return good;
+    return is_complete;
 }
 
 static bool load(const char *path)
@@ -291,14 +292,14 @@ static bool load(const char *path)
     pending.path = path;
     if (!map_file(path))
         return false;
-    bool good = check(pending.bytes, pending.size, path);
-    if (good && platform_driver() && !checkpoint_pending_part("driver", &size))
-        good = refuse(path, "it has nothing of a program");
-    if (good && platform_driver())
+    bool is_complete = check(pending.bytes, pending.size, path);
+    if (is_complete && platform_driver() && !checkpoint_pending_part("driver", &size))
+        is_complete = fail(path, "it has nothing of a program");
+    if (is_complete && platform_driver())
         return true; /* the driver says when */
-    good = good && place_of_name(pending.bytes, path);
+    is_complete = is_complete && put_in_place(pending.bytes, path);
     drop_pending();
-    return good;
+    return is_complete;
 }
 
 /* ---- start ---- */
@@ -321,7 +322,7 @@ static uint64_t hash_shape(uint64_t sum)
     for (uint32_t i = 0; i < table->space_count; i++) {
         const struct platform_space *s = &table->spaces[i];
         sum = fold(fold(fold(sum, s->target_count), s->base), s->size);
-        sum = fold(fold(sum, s->interleave), s->hashed);
+        sum = fold(fold(sum, s->interleave), s->is_hashed);
     }
     return sum;
 }
@@ -329,7 +330,8 @@ static uint64_t hash_shape(uint64_t sum)
 /* Sizes that the offsets in the arena follow from, in addition to the model. */
 static uint64_t hash_layout(void)
 {
-    uint64_t sizes[] = {opened.front, opened.rear, sizeof(struct component), table->store_count};
+    uint64_t sizes[] = {start_ends.front, start_ends.rear, sizeof(struct component),
+                        table->store_count};
     uint64_t sum = hash_bytes(0, sizes, sizeof sizes);
     sum = hash_shape(sum);
     for (uint32_t i = 0; i < table->instance_count; i++) {
@@ -349,7 +351,7 @@ static uint64_t time_of_cycle(uint64_t cycle)
 
 void checkpoint_set_driver(const char *why)
 {
-    driver_refuses = why;
+    driver_objection = why;
 }
 
 /* The moment in which a state is to be written lies ahead. */
@@ -377,19 +379,19 @@ bool checkpoint_open(const struct platform_table *described)
     save_path = option_text("checkpoint");
     save_kernel = option_text("checkpoint-kernel");
     save_ps = save_kernel ? ENGINE_NEVER : cycle ? time_of_cycle(cycle) : ps;
-    saved = save_failed = false;
+    is_saved = has_save_failed = false;
     pending.bytes = NULL;
     if (!save_path && !restored)
         return true;
-    if (platform_driver() && driver_refuses) {
+    if (platform_driver() && driver_objection) {
         fprintf(stderr,
                 "heddle: the state of this platform cannot be written or restored: %s, and half "
                 "of it is the host program's\n",
-                driver_refuses);
+                driver_objection);
         return false;
     }
-    opened = arena_ends();
+    start_ends = arena_ends();
     layout = hash_layout();
-    merge_open(table, set, opened.rear, save_path != NULL);
+    merge_open(table, set, start_ends.rear, save_path != NULL);
     return (!restored || load(restored)) && check_moment();
 }

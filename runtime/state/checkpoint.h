@@ -39,12 +39,12 @@ struct checkpoint_part {
     /* How many bytes save() is going to put, and that. */
     uint64_t (*size)(void);
     void (*save)(struct checkpoint_sink *to);
-    /* When the pages are in place. false: message on stderr. */
+    /* When the pages are in place. False: message on stderr. */
     bool (*load)(const void *bytes, uint64_t size);
     /* Around the writing of the arena: takes out of it what belongs to the process, such as
      * addresses, and puts it back. NULL: there is nothing. */
-    void (*take_out)(void);
-    void (*put_back)(void);
+    void (*detach)(void);
+    void (*reattach)(void);
 };
 void checkpoint_register(const struct checkpoint_part *part);
 /* Registers a function that says whether nothing is under way that no state can hold. A state is
@@ -52,11 +52,12 @@ void checkpoint_register(const struct checkpoint_part *part);
 void checkpoint_wait_for(bool (*is_over)(void));
 void checkpoint_put(struct checkpoint_sink *to, const void *bytes, uint64_t size);
 
-/* The driver of the platform: can it do without its program? `why` NULL: yes; else a sentence. */
+/* Called by the driver of the platform. `why` is a sentence if it cannot do without its program;
+ * NULL: it can. */
 void checkpoint_set_driver(const char *why);
 
 /* At the end of the start of a platform: remembers what is wanted, and loads the file of
- * `restore_path` if there is one; on a platform with a driver it only checks it. false: message on
+ * `restore_path` if there is one; on a platform with a driver it only checks it. False: message on
  * stderr. */
 bool checkpoint_open(const struct platform_table *table);
 
@@ -67,7 +68,7 @@ bool checkpoint_apply(const void *bytes, size_t size, const char *name);
 /* A state was checked and is not in place yet; its part `name`, NULL if it has none. */
 bool checkpoint_is_pending(void);
 const void *checkpoint_pending_part(const char *name, uint64_t *size);
-/* Puts the pending state in place. false: message on stderr. */
+/* Puts the pending state in place. False: message on stderr. */
 bool checkpoint_resume(void);
 
 /* Runs as engine_run() does; on the way writes the state when its time has come, and goes on. */
@@ -83,7 +84,7 @@ enum checkpoint_end { CHECKPOINT_DONE, CHECKPOINT_MISSED, CHECKPOINT_FAILED };
 enum checkpoint_end checkpoint_end(void);
 
 /* The origin of a state that was loaded with other parameters than it was written with: its time,
- * model and what was set then, a line each. false: there is none. */
+ * model and what was set then, a line each. False: there is none. */
 struct checkpoint_origin {
     uint64_t time_ps;
     const char *model, *set;

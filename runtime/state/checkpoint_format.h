@@ -11,10 +11,10 @@
 
 #define CHECKPOINT_VERSION 18
 #define CHECKPOINT_PAGE    4096
-#define CHECKPOINT_START                                                                           \
-    ((uint64_t)1 << 62) /* page of the arena as it was at the start, where it                      \
-                           is another one now */
-#define CHECKPOINT_MEMORY ((uint64_t)1 << 63) /* page of simulated DRAM, not of the arena */
+/* A page of the arena as it was at the start, if it has changed since. */
+#define CHECKPOINT_START   ((uint64_t)1 << 62)
+/* A page of simulated DRAM, not of the arena. */
+#define CHECKPOINT_MEMORY  ((uint64_t)1 << 63)
 
 struct checkpoint_header {
     char magic[8];
@@ -43,8 +43,8 @@ struct checkpoint_engine {
 };
 
 struct checkpoint_page {
-    uint64_t number; /* address / CHECKPOINT_PAGE from the start of the arena; or of DRAM, +
-                        CHECKPOINT_MEMORY */
+    /* The index of the page in the arena, or in DRAM with CHECKPOINT_MEMORY. */
+    uint64_t number;
     uint8_t bytes[CHECKPOINT_PAGE];
 };
 

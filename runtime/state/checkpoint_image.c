@@ -16,8 +16,8 @@
 #include "checkpoint_internal.h"
 #include "memory.h"
 
-#define PAGEMAP_HELD                                                                               \
-    ((uint64_t)3 << 62) /* present or swapped: Documentation/admin-guide/mm/pagemap.rst */
+/* Present or swapped: Documentation/admin-guide/mm/pagemap.rst of Linux. */
+#define PAGEMAP_HELD ((uint64_t)3 << 62)
 #define PAGEMAP_ROWS 512
 
 const char checkpoint_magic[8] = {'h', 'e', 'd', 'd', 'l', 'e', '\n', '\032'};
@@ -25,7 +25,7 @@ const char checkpoint_magic[8] = {'h', 'e', 'd', 'd', 'l', 'e', '\n', '\032'};
 struct writer {
     struct checkpoint_sink sink;
     int fd;
-    bool failed;
+    bool has_failed;
     int pagemap; /* -1: unknown which pages have been touched */
     uint64_t sum;
     uint64_t pages;
@@ -34,13 +34,13 @@ struct writer {
 static void put_bytes(struct writer *w, const void *bytes, size_t size)
 {
     const char *from = bytes;
-    while (size && !w->failed) {
+    while (size && !w->has_failed) {
         ssize_t n = write(w->fd, from, size);
         if (n < 0 && errno == EINTR)
             continue;
-        w->failed = n < 0;
-        from += w->failed ? 0 : n;
-        size -= w->failed ? 0 : (size_t)n;
+        w->has_failed = n < 0;
+        from += w->has_failed ? 0 : n;
+        size -= w->has_failed ? 0 : (size_t)n;
     }
 }
 
@@ -82,7 +82,7 @@ static void put_pages(struct writer *w, const char *base, uint64_t first, uint64
     static uint64_t rows[PAGEMAP_ROWS];
     uint64_t page_end = divide_up(end, CHECKPOINT_PAGE);
     uint64_t start = first / CHECKPOINT_PAGE;
-    for (uint64_t i = start; i < page_end && !w->failed; i++) {
+    for (uint64_t i = start; i < page_end && !w->has_failed; i++) {
         uint32_t row = (uint32_t)((i - start) % PAGEMAP_ROWS);
         const char *page = base + i * CHECKPOINT_PAGE;
         if (row == 0)
@@ -161,19 +161,19 @@ bool image_write(int fd, const struct platform_table *table, uint64_t layout)
                        .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
     put_bytes(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
-    merge_bare(true);
-    parts_take_out();
+    merge_strip(true);
+    parts_detach();
     put_arena(&w);
-    parts_put_back();
+    parts_reattach();
     put_start(&w);
-    merge_bare(false);
+    merge_strip(false);
     put_pages(&w, memory.bytes, 0, memory.size, CHECKPOINT_MEMORY);
     parts_write(&w.sink);
     if (w.pagemap >= 0)
         close(w.pagemap);
     header.page_count = w.pages;
     header.checksum = hash_bytes(w.sum, &header, sizeof header);
-    w.failed |= lseek(fd, 0, SEEK_SET) != 0;
+    w.has_failed |= lseek(fd, 0, SEEK_SET) != 0;
     put_bytes(&w, &header, sizeof header);
-    return !w.failed;
+    return !w.has_failed;
 }

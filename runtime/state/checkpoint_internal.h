@@ -9,7 +9,7 @@
 
 extern const char checkpoint_magic[8] __attribute__((visibility("hidden")));
 
-/* Writes the state to a file that is empty: between runs of the engine. false: errno says why. */
+/* Writes the state to a file that is empty: between runs of the engine. False: errno says why. */
 bool image_write(int fd, const struct platform_table *table, uint64_t layout);
 
 /* The parts of a state that libraries keep (struct checkpoint_part in checkpoint.h), one after
@@ -26,8 +26,8 @@ struct checkpoint_sink {
 bool parts_are_over(void);
 
 /* Before and after the arena is written: what belongs to the process leaves the arena meanwhile. */
-void parts_take_out(void);
-void parts_put_back(void);
+void parts_detach(void);
+void parts_reattach(void);
 
 /* Asks all parts how large they are; the sum, with their headers. Then writes as much. */
 uint64_t parts_measure(void);
@@ -48,34 +48,35 @@ bool parts_load(const char *bytes, uint64_t size);
 
 /* The part that says what a state is of. */
 #define MERGE_PART "platform"
-/* The part that says which pages held something at the start. Those that have not changed since are
- * not told twice. */
+/* The part that says which pages held something at the start. Pages that have not changed since are
+ * not in the file twice. */
 #define MERGE_MAP  "start"
 
 struct merge_file {
     const char *name;
-    const void *told;   /* MERGE_PART */
-    const uint8_t *map; /* MERGE_MAP */
+    const void *description; /* MERGE_PART */
+    const uint8_t *map;      /* MERGE_MAP */
     uint64_t map_bytes;
     const struct checkpoint_page *pages;
     uint64_t page_count;
 };
 
-/* Takes out of the arena, or puts back, what is no state: pointers, and data of this build or this
- * run alone. */
-void merge_bare(bool bare);
+/* Takes what is no state out of the arena, or puts it back: pointers, and data of this build or
+ * this run alone. */
+void merge_strip(bool strip);
 
-/* At the end of the start; `set`: what the user has set, a line each. With `keep`, the pages of the
- * arena up to `bytes` are kept for a state that is to be written. */
-void merge_open(const struct platform_table *table, const char *set, uint64_t bytes, bool keep);
+/* At the end of the start; `set`: what the user has set, a line each. With `keeps_start`, the pages
+ * of the arena up to `bytes` are kept for a state that is to be written. */
+void merge_open(const struct platform_table *table, const char *set, uint64_t bytes,
+                bool keeps_start);
 const struct checkpoint_page *merge_start_pages(uint64_t *count);
 
 /* The file's model is not this one; `fits`: its layout is. Finds the words that are to be changed.
- * false: message on stderr. Before anything has run. */
+ * False: message on stderr. Before anything has run. */
 bool merge_prepare(const struct platform_table *table, const struct merge_file *file, bool fits);
 /* When the file's pages are in place. */
 void merge_apply(void);
 /* A state of that time and model has been put in place. */
-void merge_note(uint64_t time_ps, const char *model);
+void merge_record_origin(uint64_t time_ps, const char *model);
 
 #endif

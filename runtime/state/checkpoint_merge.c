@@ -23,7 +23,7 @@ enum {
 };
 
 /* MERGE_PART; after it `params` numbers and the lines of --set. */
-struct told {
+struct description {
     char platform[64];
     uint64_t instances, params, set_bytes;
 };
@@ -52,36 +52,36 @@ static const char *platform_name(void)
     return platform_string(own_table->name);
 }
 
-static uint64_t told_size(void)
+static uint64_t description_size(void)
 {
-    return sizeof(struct told) + own_table->param_words * sizeof *own_table->params
+    return sizeof(struct description) + own_table->param_words * sizeof *own_table->params
            + strlen(own_set) + 1;
 }
 
-static void told_save(struct checkpoint_sink *to)
+static void description_save(struct checkpoint_sink *to)
 {
-    struct told t = {.instances = own_table->instance_count,
-                     .params = own_table->param_words,
-                     .set_bytes = strlen(own_set) + 1};
+    struct description t = {.instances = own_table->instance_count,
+                            .params = own_table->param_words,
+                            .set_bytes = strlen(own_set) + 1};
     snprintf(t.platform, sizeof t.platform, "%s", platform_name());
     checkpoint_put(to, &t, sizeof t);
     checkpoint_put(to, own_table->params, own_table->param_words * sizeof *own_table->params);
     checkpoint_put(to, own_set, t.set_bytes);
 }
 
-static bool told_load(const void *bytes, uint64_t size)
+static bool ignore_part(const void *bytes, uint64_t size)
 {
     (void)bytes;
     (void)size; /* the part was checked before */
     return true;
 }
 
-static const struct checkpoint_part told_part = {
-    .name = MERGE_PART, .size = told_size, .save = told_save, .load = told_load};
+static const struct checkpoint_part description_part = {
+    .name = MERGE_PART, .size = description_size, .save = description_save, .load = ignore_part};
 
 /* ---- the start ---- */
 
-/* A bit for each page of the arena: did it hold anything then? */
+/* A bit for each page of the arena: it held something then. */
 static uint64_t map_size(void)
 {
     return start_map ? divide_up(start_bytes / CHECKPOINT_PAGE + 1, 8) : 0;
@@ -93,18 +93,18 @@ static void map_save(struct checkpoint_sink *to)
 }
 
 static const struct checkpoint_part map_part = {
-    .name = MERGE_MAP, .size = map_size, .save = map_save, .load = told_load};
+    .name = MERGE_MAP, .size = map_size, .save = map_save, .load = ignore_part};
 
-void merge_bare(bool bare)
+void merge_strip(bool strip)
 {
-    if (bare) {
+    if (strip) {
         engine_hide_pointers();
         platform_hide_kinds();
     } else {
         engine_show_pointers();
         platform_show_kinds();
     }
-    ring_trace_all(!bare && engine.tracing != 0);
+    ring_trace_all(!strip && engine.tracing != 0);
 }
 
 static bool holds_something(const char *page)
@@ -119,23 +119,24 @@ static uint64_t skip_hole(uint64_t page)
     return arena_skip(page * CHECKPOINT_PAGE) / CHECKPOINT_PAGE;
 }
 
-void merge_open(const struct platform_table *table, const char *set, uint64_t bytes, bool keep)
+void merge_open(const struct platform_table *table, const char *set, uint64_t bytes,
+                bool keeps_start)
 {
     own_table = table;
     own_set = set ? set : "";
     start_bytes = bytes;
     start_count = patch_count = 0;
     origin = (struct checkpoint_origin){0};
-    checkpoint_register(&told_part);
+    checkpoint_register(&description_part);
     checkpoint_register(&map_part);
-    if (!keep)
+    if (!keeps_start)
         return;
     uint64_t pages = divide_up(bytes, CHECKPOINT_PAGE);
     if (!start)
         start = arena_reserve(pages * sizeof *start);
     if (!start_map)
         start_map = arena_reserve(pages / 8 + 1);
-    merge_bare(true);
+    merge_strip(true);
     for (uint64_t i = 0; i < pages; i = skip_hole(i + 1)) {
         const char *page = engine_base.arena + i * CHECKPOINT_PAGE;
         if (!holds_something(page))
@@ -144,7 +145,7 @@ void merge_open(const struct platform_table *table, const char *set, uint64_t by
         start[start_count].number = i;
         memcpy(start[start_count++].bytes, page, CHECKPOINT_PAGE);
     }
-    merge_bare(false);
+    merge_strip(false);
 }
 
 const struct checkpoint_page *merge_start_pages(uint64_t *count)
@@ -200,19 +201,19 @@ static bool is_time(uint32_t param)
 
 /* Names the parameters that differ from `then`, all of them or only those that are no times; the
  * first ones with their values. */
-static void name_changes(const int64_t *then, bool times, char *text, size_t size)
+static void name_changes(const int64_t *then, bool names_times, char *text, size_t size)
 {
     char names[NAMED][256];
     unsigned count = 0;
     *text = '\0';
     for (uint32_t i = 0; i < own_table->param_words && count < NAMED; i++) {
-        bool known = false;
-        if (own_table->params[i] == then[i] || (!times && is_time(i)))
+        bool is_known = false;
+        if (own_table->params[i] == then[i] || (!names_times && is_time(i)))
             continue;
         name_param(i, names[count], sizeof names[count]);
-        for (unsigned n = 0; n < count && !known; n++)
-            known = strcmp(names[n], names[count]) == 0;
-        if (known)
+        for (unsigned n = 0; n < count && !is_known; n++)
+            is_known = strcmp(names[n], names[count]) == 0;
+        if (is_known)
             continue;
         size_t used = strlen(text);
         snprintf(text + used, size - used, "%s", count ? "; " : "");
@@ -221,9 +222,9 @@ static void name_changes(const int64_t *then, bool times, char *text, size_t siz
     }
 }
 
-static bool refuse(const struct merge_file *file, const char *why, const char *what)
+static bool fail(const struct merge_file *file, const char *why, const char *detail)
 {
-    fprintf(stderr, "heddle: cannot load '%s': %s%s\n", file->name, why, what);
+    fprintf(stderr, "heddle: cannot load '%s': %s%s\n", file->name, why, detail);
     return false;
 }
 
@@ -276,25 +277,25 @@ static bool compare(const struct merge_file *file)
 {
     struct walk starts = {file, 0, CHECKPOINT_START}, saves = {file, 0, 0};
     uint64_t pages = divide_up(start_bytes, CHECKPOINT_PAGE);
-    bool good = true;
+    bool is_complete = true;
     patch_count = 0;
     if (!patches)
         patches = arena_reserve(pages * WORDS * sizeof *patches);
-    merge_bare(true);
-    for (uint64_t i = 0; i < pages && good; i = skip_hole(i + 1)) {
+    merge_strip(true);
+    for (uint64_t i = 0; i < pages && is_complete; i = skip_hole(i + 1)) {
         const char *now = engine_base.arena + i * CHECKPOINT_PAGE;
         const uint8_t *saved = page_at(&saves, i), *then = page_at(&starts, i);
         then = then || !held_at_start(file, i) ? then : saved;
         if (then ? memcmp(now, then, CHECKPOINT_PAGE) != 0 : holds_something(now))
-            good = compare_page(i, then, saved, now);
+            is_complete = compare_page(i, then, saved, now);
     }
-    merge_bare(false);
-    return good;
+    merge_strip(false);
+    return is_complete;
 }
 
 bool merge_prepare(const struct platform_table *table, const struct merge_file *file, bool fits)
 {
-    const struct told *t = file->told;
+    const struct description *t = file->description;
     char places[TEXT], changes[TEXT], setting[TEXT];
     own_table = table;
     const int64_t *then = (const void *)(t + 1);
@@ -303,27 +304,27 @@ bool merge_prepare(const struct platform_table *table, const struct merge_file *
     for (char *line = setting; (line = strchr(line, '\n'));)
         *line = ' ';
     if (strcmp(t->platform, platform_name()) != 0)
-        return refuse(file, "it is of another platform: ", t->platform);
+        return fail(file, "it is of another platform: ", t->platform);
     if (t->instances != table->instance_count || t->params != table->param_words)
-        return refuse(file, "it is of another shape of this platform, written with", setting);
+        return fail(file, "it is of another shape of this platform, written with", setting);
     name_changes(then, false, places, sizeof places);
     if (*places)
-        return refuse(file,
-                      "parameters that decide what is where are not those of the state; only times "
-                      "and rates may be others: ",
-                      places);
+        return fail(file,
+                    "parameters that decide what is where are not those of the state; only times "
+                    "and rates may be others: ",
+                    places);
     name_changes(then, true, changes, sizeof changes);
     if (!fits && *changes)
-        return refuse(
+        return fail(
             file,
             "these times decide how much is kept, so they must be those of the state: ", changes);
     if (!fits)
-        return refuse(file, "it is of other clocks, parts or connections, written with", setting);
+        return fail(file, "it is of other clocks, parts or connections, written with", setting);
     if (!compare(file))
-        return refuse(file,
-                      "what these parameters decide was in use when it was written, so they cannot "
-                      "be others now: ",
-                      changes);
+        return fail(file,
+                    "what these parameters decide was in use when it was written, so they cannot "
+                    "be others now: ",
+                    changes);
     origin_set = origin_set ? origin_set : arena_reserve(t->set_bytes);
     memcpy(origin_set, set, t->set_bytes);
     return true;
@@ -335,7 +336,7 @@ void merge_apply(void)
         memcpy(engine_base.arena + patches[i].offset, &patches[i].word, WORD);
 }
 
-void merge_note(uint64_t time_ps, const char *model)
+void merge_record_origin(uint64_t time_ps, const char *model)
 {
     if (!origin_set || strcmp(model, own_table->model_hash) == 0)
         return;

@@ -13,23 +13,23 @@ static const struct checkpoint_part *parts[PARTS_MAX];
 static uint64_t sizes[PARTS_MAX];
 static unsigned part_count;
 
-static bool (*waits[PARTS_MAX])(void);
-static unsigned wait_count;
+static bool (*over_tests[PARTS_MAX])(void);
+static unsigned over_test_count;
 
 void checkpoint_wait_for(bool (*is_over)(void))
 {
-    for (unsigned i = 0; i < wait_count; i++)
-        if (waits[i] == is_over)
+    for (unsigned i = 0; i < over_test_count; i++)
+        if (over_tests[i] == is_over)
             return;
-    if (wait_count == PARTS_MAX)
+    if (over_test_count == PARTS_MAX)
         bug("too many units keep states from being written");
-    waits[wait_count++] = is_over;
+    over_tests[over_test_count++] = is_over;
 }
 
 bool parts_are_over(void)
 {
-    for (unsigned i = 0; i < wait_count; i++)
-        if (!waits[i]())
+    for (unsigned i = 0; i < over_test_count; i++)
+        if (!over_tests[i]())
             return false;
     return true;
 }
@@ -46,18 +46,18 @@ void checkpoint_register(const struct checkpoint_part *part)
 
 /* ---- writing ---- */
 
-void parts_take_out(void)
+void parts_detach(void)
 {
     for (unsigned i = 0; i < part_count; i++)
-        if (parts[i]->take_out)
-            parts[i]->take_out();
+        if (parts[i]->detach)
+            parts[i]->detach();
 }
 
-void parts_put_back(void)
+void parts_reattach(void)
 {
     for (unsigned i = part_count; i-- > 0;)
-        if (parts[i]->put_back)
-            parts[i]->put_back();
+        if (parts[i]->reattach)
+            parts[i]->reattach();
 }
 
 void checkpoint_put(struct checkpoint_sink *to, const void *bytes, uint64_t size)

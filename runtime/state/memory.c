@@ -13,7 +13,7 @@
 #include "runtime/engine/bug.h"
 
 struct memory memory;
-static int shared = -1; /* the file; -1: none */
+static int file_fd = -1; /* the file; -1: none */
 
 void memory_outside(uint64_t physical, uint64_t bytes)
 {
@@ -35,7 +35,7 @@ int memory_make_file(void)
         close(fd);
         return -1;
     }
-    return shared = fd;
+    return file_fd = fd;
 }
 
 uint64_t memory_file_offset(uint64_t physical)
@@ -46,20 +46,20 @@ uint64_t memory_file_offset(uint64_t physical)
 bool memory_alias(uint64_t physical, uint64_t bytes, void *host)
 {
     char *from = memory_span(physical, bytes);
-    if (shared < 0) {
+    if (file_fd < 0) {
         errno = ENODEV;
         return false;
     }
-    return mmap(host, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, shared,
-                from - memory.bytes)
+    return mmap(host, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+                file_fd, from - memory.bytes)
            != MAP_FAILED;
 }
 
 bool memory_clear(uint64_t physical, uint64_t bytes)
 {
     char *from = memory_span(physical, bytes);
-    if (shared >= 0)
-        return fallocate(shared, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from - memory.bytes,
+    if (file_fd >= 0)
+        return fallocate(file_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from - memory.bytes,
                          (off_t)bytes)
                == 0;
     memset(from, 0, bytes);
@@ -75,9 +75,9 @@ void memory_expect(uint64_t physical, uint64_t bytes)
 void memory_reserve(uint64_t first, uint64_t size)
 {
     arena_release(memory.bytes, memory.size);
-    if (shared >= 0)
-        close(shared);
-    shared = -1;
+    if (file_fd >= 0)
+        close(file_fd);
+    file_fd = -1;
     memory.first = first;
     memory.size = size;
     memory.bytes = size ? arena_reserve(size) : NULL;

@@ -2,8 +2,8 @@
  * no-reserve reservation of the host, zero until written and committed when touched.
  *
  * Components that model timing (dram) read and write here when a request is served; the driver
- * copies here in zero time where that is asked for. Addresses must be inside: memory_contains()
- * tells, the others end the run with bug(). */
+ * copies here in zero time where that is asked for. Addresses for which memory_contains() is
+ * false end the run with bug(). */
 #ifndef HEDDLE_RUNTIME_STATE_MEMORY_H
 #define HEDDLE_RUNTIME_STATE_MEMORY_H
 

@@ -135,10 +135,10 @@ static void open_spaces(void)
         const struct platform_space *s = &table->spaces[i];
         interleavings[i] = (struct platform_interleaving){
             s->base, s->size, s->interleave, s->target_count, 0, false, 0};
-        interleavings[i].powers = is_power(s->interleave) && is_power(s->target_count);
+        interleavings[i].is_power_of_two = is_power(s->interleave) && is_power(s->target_count);
         interleavings[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
-        if (s->hashed)
-            interleavings[i].fold = (uint8_t)__builtin_ctz(s->target_count);
+        if (s->is_hashed)
+            interleavings[i].fold_bits = (uint8_t)__builtin_ctz(s->target_count);
     }
     /* Platforms without `map` (traces, testers) use their spaces as they are. */
     uint32_t count = table->map_count ? table->map_count : table->space_count;
@@ -233,7 +233,7 @@ static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t 
     c->leaf = leaf;
     c->params = p->params;
     c->domain = g->domain;
-    c->pending = pending;
+    c->pending_at = pending;
     c->pending_words = words;
     c->incoming = p->incoming;
     c->route_space = p->route_space;
@@ -246,8 +246,9 @@ static void open_members(struct engine_group *g, uint32_t *pending_words)
     arena_select(g->unit->store_count ? ARENA_COMMON
                                       : ranks.of_shard[g->domain / engine.clock_count]);
     size_t bytes = (size_t)g->count * g->unit->instance_bytes;
-    bool vast = g->unit->instance_bytes > VAST_BYTES;
-    g->instances = arena_at(char, vast ? arena_allocate_rear(bytes) : arena_allocate_front(bytes));
+    bool is_vast = g->unit->instance_bytes > VAST_BYTES;
+    g->instances =
+        arena_at(char, is_vast ? arena_allocate_rear(bytes) : arena_allocate_front(bytes));
     arena_select(ARENA_COMMON);
     for (uint32_t leaf = 0; leaf < table->instance_count; leaf++)
         if (instance_ids[leaf] - g->first_id < g->count)
@@ -283,7 +284,7 @@ static void open_instances(struct engine_group *groups, uint32_t group_count, ui
     uint32_t pending = arena_allocate_front((pending_words + 1) * sizeof(uint64_t));
     for (uint32_t leaf = 0; leaf < table->instance_count; leaf++)
         if (platform_is_here(leaf))
-            platform_component(leaf)->pending += pending;
+            platform_component(leaf)->pending_at += pending;
 }
 
 const struct unit_type *platform_unit_of(uint32_t leaf)
@@ -369,9 +370,9 @@ static struct engine_group *group_of(const struct component *c)
 uint32_t platform_shared(const struct component *c, size_t bytes)
 {
     struct engine_group *g = group_of(c);
-    if (!g->shared)
-        g->shared = arena_allocate(bytes);
-    return g->shared;
+    if (!g->shared_at)
+        g->shared_at = arena_allocate(bytes);
+    return g->shared_at;
 }
 
 static void open_stores(void)

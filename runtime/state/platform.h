@@ -19,7 +19,7 @@ struct platform_image {
 extern const struct platform_image platform_image __attribute__((visibility("hidden")));
 
 /* Builds the instances, rings, parts and stores of `table` in the arena and initialises them; all
- * components are awake at the first edge, cycle 1. false: the table contradicts itself, said on
+ * components are awake at the first edge, cycle 1. False: the table contradicts itself, said on
  * stderr. Once a process, except in tests. */
 bool platform_build(const struct platform_table *table);
 /* Builds the platform cut for so many threads, if it has partitions. */
@@ -45,8 +45,8 @@ struct platform_interleaving {
     uint64_t interleave;
     uint32_t targets;
     uint32_t shift; /* log2 of the interleave, when both are powers of two */
-    bool powers;
-    uint8_t fold; /* hashed: bits of a target number; else 0 */
+    bool is_power_of_two;
+    uint8_t fold_bits; /* hashed: bits of a target number; else 0 */
 };
 struct platform_interleaving platform_interleaving(int32_t space);
 
@@ -55,9 +55,9 @@ static inline int32_t platform_target(const struct platform_interleaving *w, uin
     uint64_t offset = address - w->base;
     if (offset >= w->size)
         return -1;
-    if (w->powers) {
+    if (w->is_power_of_two) {
         uint64_t x = offset >> w->shift;
-        return (int32_t)(w->fold ? hash_fold(x, w->fold) : x & (w->targets - 1));
+        return (int32_t)(w->fold_bits ? hash_fold(x, w->fold_bits) : x & (w->targets - 1));
     }
     return (int32_t)(offset / w->interleave % w->targets);
 }
@@ -91,7 +91,7 @@ struct platform_lines {
 
 struct heddle_platform {
     uint32_t abi;
-    /* Builds everything. `options`: the text of runtime/engine/options.h, or NULL. false: message
+    /* Builds everything. `options`: the text of runtime/engine/options.h, or NULL. False: message
      * on stderr. */
     bool (*start)(const char *options);
     /* For platforms that drive themselves: runs to the end; returns the exit status. */
@@ -104,7 +104,7 @@ struct heddle_platform {
     void (*interrupt)(void);
     /* The driver component's table for front ends; NULL without a driver. */
     const void *(*driver)(void);
-    /* After run(): the lines that explain a failure; false: it named none. */
+    /* After run(): the lines that explain a failure. False: it named none. */
     bool (*suspects)(struct platform_lines *lines);
     /* True if a component of this type is in the platform. Also before start(). */
     bool (*has)(const char *type);

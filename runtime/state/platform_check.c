@@ -13,7 +13,7 @@
 #define RING_BYTES_MAX ((uint64_t)8 << 30) /* all rings together: their share of the arena */
 #define PHYSICAL_MAX   ((uint64_t)1 << 44) /* 16 TiB of simulated memory */
 
-__attribute__((format(printf, 1, 2))) static bool refuse(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static bool fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -27,11 +27,11 @@ __attribute__((format(printf, 1, 2))) static bool refuse(const char *format, ...
 static bool check_domains(const struct platform_table *t)
 {
     if (t->domain_count == 0 || t->domain_count > ENGINE_MAX_CLOCKS)
-        return refuse("%u clock domains; 1 to %u are possible", t->domain_count, ENGINE_MAX_CLOCKS);
+        return fail("%u clock domains; 1 to %u are possible", t->domain_count, ENGINE_MAX_CLOCKS);
     for (uint32_t i = 0; i < t->domain_count; i++)
         if (t->domains[i].hz == 0 || t->domains[i].hz > 1000000000000u)
-            return refuse("clock '%s' runs at %llu Hz; 1 Hz to 1 THz are possible",
-                          t->strings + t->domains[i].name, (unsigned long long)t->domains[i].hz);
+            return fail("clock '%s' runs at %llu Hz; 1 Hz to 1 THz are possible",
+                        t->strings + t->domains[i].name, (unsigned long long)t->domains[i].hz);
     return true;
 }
 
@@ -42,33 +42,32 @@ static bool check_rings(const struct platform_table *t)
         const struct platform_ring *r = &t->rings[i];
         const char *name = t->strings + r->name;
         if (r->link > UINT16_MAX)
-            return refuse("%s crosses link %u; %u links are possible", name, r->link, UINT16_MAX);
+            return fail("%s crosses link %u; %u links are possible", name, r->link, UINT16_MAX);
         if (!r->depth || r->depth > DEPTH_MAX || !r->width || r->width > DEPTH_MAX)
-            return refuse("%s: depth %u and width %u must be 1 to %u", name, r->depth, r->width,
-                          DEPTH_MAX);
+            return fail("%s: depth %u and width %u must be 1 to %u", name, r->depth, r->width,
+                        DEPTH_MAX);
         if (r->payload_bytes > PAYLOAD_MAX)
-            return refuse("%s: a payload of %u bytes; %u are possible", name, r->payload_bytes,
-                          PAYLOAD_MAX);
+            return fail("%s: a payload of %u bytes; %u are possible", name, r->payload_bytes,
+                        PAYLOAD_MAX);
         bytes += (uint64_t)r->depth * (r->payload_bytes + sizeof(struct message));
     }
     return bytes <= RING_BYTES_MAX
-           || refuse("connections hold %llu bytes; %llu are possible", (unsigned long long)bytes,
-                     (unsigned long long)RING_BYTES_MAX);
+           || fail("connections hold %llu bytes; %llu are possible", (unsigned long long)bytes,
+                   (unsigned long long)RING_BYTES_MAX);
 }
 
 bool platform_check(const struct platform_table *t)
 {
     if (t->abi != PLATFORM_ABI)
-        return refuse(
-            "the platform is made for runtime interface %u, this is %u; generate it again", t->abi,
-            PLATFORM_ABI);
+        return fail("the platform is made for runtime interface %u, this is %u; generate it again",
+                    t->abi, PLATFORM_ABI);
     for (uint32_t i = 0; i < t->protocol_count; i++)
         if (t->protocols[i].request_count > 256 || t->protocols[i].reply_count > 256)
-            return refuse("protocol '%s' has more than 256 messages",
-                          t->strings + t->protocols[i].name);
+            return fail("protocol '%s' has more than 256 messages",
+                        t->strings + t->protocols[i].name);
     for (uint32_t i = 0; i < t->space_count; i++)
         if (t->spaces[i].base > PHYSICAL_MAX || t->spaces[i].size > PHYSICAL_MAX)
-            return refuse("'map %s' goes beyond %llu TiB", t->strings + t->spaces[i].name,
-                          (unsigned long long)(PHYSICAL_MAX >> 40));
+            return fail("'map %s' goes beyond %llu TiB", t->strings + t->spaces[i].name,
+                        (unsigned long long)(PHYSICAL_MAX >> 40));
     return check_domains(t) && check_rings(t);
 }

@@ -1,6 +1,6 @@
 /* The state of several ranks. Each rank sends what is allocated in its slice of the arena, which
  * has the same addresses at all ranks. The arena begins zeroed, and most of it is never touched:
- * what is zero is told as such. Rank 0 has then as much memory as one process. */
+ * a chunk of zeros is sent as one byte. Rank 0 has then as much memory as one process. */
 #include "rank_state.h"
 
 #include <string.h>
@@ -13,14 +13,14 @@
 #include "runtime/link/ring.h"
 #include "runtime/link/shard_cut.h"
 
-#define CHUNK 4096u /* bytes that are told or left out together */
+#define CHUNK 4096u /* bytes that are sent or left out together */
 
 static bool is_zero(const char *bytes, size_t size)
 {
     return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-static void tell(const char *bytes, uint64_t size)
+static void send_bytes(const char *bytes, uint64_t size)
 {
     for (uint64_t at = 0; at < size; at += CHUNK) {
         uint32_t count = (uint32_t)min(size - at, CHUNK);
@@ -32,21 +32,21 @@ static void tell(const char *bytes, uint64_t size)
 }
 
 /* Zeros stay: slices of others and new slots are zero here, and no ring is. */
-static void take_piece(char *bytes, uint64_t size, uint32_t from)
+static void receive_bytes(char *bytes, uint64_t size, uint32_t from)
 {
     for (uint64_t at = 0; at < size; at += CHUNK) {
         uint32_t count = (uint32_t)min(size - at, CHUNK);
-        if (!*(const uint8_t *)rank_take(from, 1))
-            memcpy(bytes + at, rank_take(from, count), count);
+        if (!*(const uint8_t *)rank_read_next(from, 1))
+            memcpy(bytes + at, rank_read_next(from, count), count);
     }
 }
 
 static void move(void *bytes, uint64_t size, uint32_t owner)
 {
     if (rank_is_first() && owner != 0)
-        take_piece(bytes, size, owner);
+        receive_bytes(bytes, size, owner);
     else if (ranks.number == owner && owner != 0)
-        tell(bytes, size);
+        send_bytes(bytes, size);
 }
 
 /* Moves a slice with the location of its runs: other ranks know only what was handed out before
@@ -59,7 +59,7 @@ static void move_slice(uint32_t owner)
         return;
     arena_slice(owner, runs);
     if (rank_is_first())
-        memcpy(runs, rank_take(owner, sizeof runs), sizeof runs);
+        memcpy(runs, rank_read_next(owner, sizeof runs), sizeof runs);
     else
         rank_put(0, runs, sizeof runs);
     for (uint32_t i = 0; i < 2; i++)
@@ -80,14 +80,14 @@ static void move_slots(struct ring *near, struct ring *far, uint32_t receiver)
 {
     uint64_t bytes = (uint64_t)(far->end - far->first) * ARENA_UNIT;
     if (ranks.number == receiver && receiver != 0)
-        tell((const char *)ring_slot(far->first), bytes);
+        send_bytes((const char *)ring_slot(far->first), bytes);
     if (!rank_is_first())
         return;
     uint32_t first = arena_allocate(bytes);
     if (receiver == 0)
         memcpy(ring_slot(first), ring_slot(far->first), bytes);
     else
-        take_piece((char *)ring_slot(first), bytes, receiver);
+        receive_bytes((char *)ring_slot(first), bytes, receiver);
     shift(near, first);
     shift(far, first);
 }
@@ -114,14 +114,14 @@ static void move_all(void)
     move_rings();
 }
 
-void rank_state_share(void)
+void rank_state_send(void)
 {
     if (!rank_is_first())
         move_all();
     rank_exchange();
 }
 
-void rank_state_take(void)
+void rank_state_receive(void)
 {
     if (rank_is_first())
         move_all();
@@ -131,6 +131,6 @@ void rank_state_gather(void)
 {
     if (rank_is_alone())
         return;
-    rank_state_share();
-    rank_state_take();
+    rank_state_send();
+    rank_state_receive();
 }

@@ -7,7 +7,7 @@
 void rank_state_gather(void);
 /* The two halves of rank_state_gather(): all ranks send, and rank 0 takes what they sent. After
  * that rank 0 can only end the run: rings between ranks have other slots. */
-void rank_state_share(void);
-void rank_state_take(void);
+void rank_state_send(void);
+void rank_state_receive(void);
 
 #endif

@@ -24,9 +24,10 @@ struct section {
 static uint32_t find_string(const struct platform_table *t, const char *text)
 {
     size_t bytes = strlen(text) + 1;
-    for (uint32_t at = 0; at + bytes <= t->string_bytes; at++)
-        if ((at == 0 || t->strings[at - 1] == '\0') && memcmp(t->strings + at, text, bytes) == 0)
-            return at;
+    for (uint32_t section_at = 0; section_at + bytes <= t->string_bytes; section_at++)
+        if ((section_at == 0 || t->strings[section_at - 1] == '\0')
+            && memcmp(t->strings + section_at, text, bytes) == 0)
+            return section_at;
     return UINT32_MAX;
 }
 
@@ -120,7 +121,7 @@ static const char *refusal(const struct tables_header *h, size_t bytes)
     return bytes % 16 || h->checksum != checksum(h, bytes) ? "it is truncated or damaged" : NULL;
 }
 
-static const void *at(const struct tables_header *h, enum tables_section section)
+static const void *section_at(const struct tables_header *h, enum tables_section section)
 {
     return (const char *)h + h->section[section].offset;
 }
@@ -129,29 +130,29 @@ static void fill_table(struct platform_table *t, const struct tables_header *h)
 {
     t->abi = h->abi;
     t->name = h->name;
-    t->strings = at(h, TABLES_STRINGS);
+    t->strings = section_at(h, TABLES_STRINGS);
     t->model_hash = t->strings + h->model_hash;
     t->settings = t->strings + h->settings;
-    t->domains = at(h, TABLES_DOMAINS);
-    t->groups = at(h, TABLES_GROUPS);
-    t->instances = at(h, TABLES_INSTANCES);
-    t->rings = at(h, TABLES_RINGS);
-    t->links = at(h, TABLES_LINKS);
-    t->parts = at(h, TABLES_PARTS);
-    t->protocols = at(h, TABLES_PROTOCOLS);
-    t->messages = at(h, TABLES_MESSAGES);
-    t->spaces = at(h, TABLES_SPACES);
-    t->maps = at(h, TABLES_MAPS);
-    t->param_names = at(h, TABLES_PARAM_NAMES);
-    t->param_units = at(h, TABLES_PARAM_UNITS);
-    t->params = at(h, TABLES_PARAMS);
-    t->bindings = at(h, TABLES_BINDINGS);
-    t->binding_kinds = at(h, TABLES_BINDING_KINDS);
-    t->port_rings = at(h, TABLES_PORT_RINGS);
-    t->part_refs = at(h, TABLES_PART_REFS);
-    t->incoming = at(h, TABLES_INCOMING);
-    t->partitions = at(h, TABLES_PARTITIONS);
-    t->routes = at(h, TABLES_ROUTES);
+    t->domains = section_at(h, TABLES_DOMAINS);
+    t->groups = section_at(h, TABLES_GROUPS);
+    t->instances = section_at(h, TABLES_INSTANCES);
+    t->rings = section_at(h, TABLES_RINGS);
+    t->links = section_at(h, TABLES_LINKS);
+    t->parts = section_at(h, TABLES_PARTS);
+    t->protocols = section_at(h, TABLES_PROTOCOLS);
+    t->messages = section_at(h, TABLES_MESSAGES);
+    t->spaces = section_at(h, TABLES_SPACES);
+    t->maps = section_at(h, TABLES_MAPS);
+    t->param_names = section_at(h, TABLES_PARAM_NAMES);
+    t->param_units = section_at(h, TABLES_PARAM_UNITS);
+    t->params = section_at(h, TABLES_PARAMS);
+    t->bindings = section_at(h, TABLES_BINDINGS);
+    t->binding_kinds = section_at(h, TABLES_BINDING_KINDS);
+    t->port_rings = section_at(h, TABLES_PORT_RINGS);
+    t->part_refs = section_at(h, TABLES_PART_REFS);
+    t->incoming = section_at(h, TABLES_INCOMING);
+    t->partitions = section_at(h, TABLES_PARTITIONS);
+    t->routes = section_at(h, TABLES_ROUTES);
     t->unit_count = h->section[TABLES_UNITS].count;
     t->domain_count = h->section[TABLES_DOMAINS].count;
     t->group_count = h->section[TABLES_GROUPS].count;
@@ -178,7 +179,7 @@ static void fill_table(struct platform_table *t, const struct tables_header *h)
 static bool header_fits(const struct tables_header *h, const struct platform_table *t,
                         const struct platform_image *image)
 {
-    const uint32_t *names = at(h, TABLES_UNITS);
+    const uint32_t *names = section_at(h, TABLES_UNITS);
     if (t->unit_count != image->unit_count
         || (image->model_hash && strcmp(image->model_hash, t->model_hash) != 0))
         return false;

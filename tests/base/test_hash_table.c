@@ -70,9 +70,9 @@ Test(hash_table, holds_what_was_added_and_not_removed)
     cr_expect_null(hash_table_find(&table, &single, &(uint64_t){1}));
 }
 
-Test(hash_table, tells_keys_of_two_words_by_both)
+Test(hash_table, compares_both_words_of_a_key)
 {
-    struct region region = {.what = "a test"};
+    struct region region = {.contents = "a test"};
     struct hash_table table = {.region = &region};
     for (uint64_t i = 0; i < 40; i++)
         for (uint64_t k = 0; k < 40; k++) {

@@ -234,7 +234,7 @@ static double wake_hold(uint64_t horizon, uint64_t operations)
     while (done < operations) {
         uint64_t bitmap[WAKE_IDS / 64] = {0};
         now = wake_queue_next(&queue);
-        wake_queue_take(&queue, now, bitmap);
+        wake_queue_pop(&queue, now, bitmap);
         for (uint32_t w = 0; w < WAKE_IDS / 64; w++) {
             for (uint64_t bits = bitmap[w]; bits; bits &= bits - 1, done++) {
                 random ^= random << 13, random ^= random >> 7, random ^= random << 17;
@@ -246,7 +246,7 @@ static double wake_hold(uint64_t horizon, uint64_t operations)
     double seconds = cpu_seconds() - start;
     uint64_t bitmap[WAKE_IDS / 64];
     while (wake_queue_next(&queue) != ENGINE_NEVER)
-        wake_queue_take(&queue, wake_queue_next(&queue), bitmap);
+        wake_queue_pop(&queue, wake_queue_next(&queue), bitmap);
     return seconds / (double)done * 1e9;
 }
 

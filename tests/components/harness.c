@@ -359,7 +359,7 @@ uint32_t harness_wire_link(enum harness_protocol protocol, struct build_end from
 void harness_tick_order(int order, bool tick_all)
 {
     engine_set_limits(&(struct engine_limits){
-        .max_cycles = 10000000, .tick_order = order, .seed = 1, .tick_all = tick_all});
+        .max_cycles = 10000000, .tick_order = order, .seed = 1, .ticks_all = tick_all});
 }
 
 void harness_build(void)

@@ -101,7 +101,7 @@ Test(message_layout, a_slot_holds_the_largest_payload_in_units_of_16)
 
 Test(message_layout, a_length_stands_in_the_header)
 {
-    struct region region = {.what = "a test"};
+    struct region region = {.contents = "a test"};
     struct model_field fields[] = {FIELD("address", ADDR, 8), FIELD("other", ADDR, 8),
                                    FIELD("size", U32, 4), FIELD("data", BYTES, 4096)};
     struct model_message m = {.fields = fields, .field_count = 4};

@@ -120,7 +120,8 @@ def test_fragments_are_told_from_sentences():
     text = 'f("/* Of */"); /* Of one port. */\n// The same for two.\n/* The\n * same of three. */\n'
     assert [(line, bool(complaint(comment))) for line, comment in comments(text)] == [
         (1, True), (2, True), (3, True)]
-    for comment in "A cache whose port is open.", "Offsets of all.", "A user who asks.", "Item.", "---- hits ----":
+    for comment in ("A cache whose port is open.", "Offsets of all.", "A user who asks.", "Item.",
+                    "---- hits ----"):
         assert not complaint(comment)
     for comment in "The owner, whoever that is.", "cache.c - a cache.", "cycles of it,", "---- hits":
         assert complaint(comment)

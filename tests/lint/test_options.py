@@ -9,7 +9,8 @@ ROW = re.compile(r'^(?:OPTION|AGAIN)\(\w+, "([^"]+)",\s+(?:NULL|"([^"]+)"),\s+(\
 HANDED = re.compile(r'(?:hand_over|hand_over_number|options_put)'
                     r'\((?:&?\w+, |sizeof \w+, )*"([^"]+)"')
 HANDED_TIME = re.compile(r'hand_over_time\(\w+, [\w>-]+, "([^"]+)", "([^"]+)"\)')
-ASKED = re.compile(r'\boption_(?:text|line|file|folder|flag|number|word|early)\(\s*"([^"]+)"')
+ASKED = re.compile(r'\boption_(?:text|line|file|folder|flag|number|word|is_set_early)'
+                   r'\(\s*"([^"]+)"')
 
 
 def sources(*folders):

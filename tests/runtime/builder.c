@@ -219,7 +219,7 @@ uint32_t build_connect(struct build_end from, struct build_end to, struct build_
         .link = w.link,
         .payload_bytes = w.request_payload,
         .protocol = w.protocol,
-        .reversed = w.reversed,
+        .is_reversed = w.reversed,
     };
     ring.name = port_name(from);
     rings[request] = ring;

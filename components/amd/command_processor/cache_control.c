@@ -77,7 +77,7 @@ static bool control_send_pause(const struct command_processor *c, enum control_c
     return true;
 }
 
-/* Asks cache `i`; false: its port is full. The tag says nothing, answers are only counted. */
+/* Asks cache `i`. False: its port is full. The tag says nothing, answers are only counted. */
 static bool control_send(const struct command_processor *c, enum control_cache cache, uint32_t i)
 {
 #define CONTROL_SEND(NAME, PORT, LEVEL, REQUEST)                                                   \
@@ -137,7 +137,7 @@ static bool control_repeat_flush(struct command_processor *c)
     return !control_level_is_empty(c);
 }
 
-/* Goes on to the next level that has caches; false: there is none. */
+/* Goes on to the next level that has caches. False: there is none. */
 static bool control_next_level(struct command_processor *c)
 {
     if (control_repeat_flush(c))

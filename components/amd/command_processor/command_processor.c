@@ -77,8 +77,7 @@ static uint32_t round_trip(const struct command_processor *c)
     for (uint32_t i = 0; i < command_processor_work_count(c); i++) {
         const uint32_t *rings =
             engine_base.port_rings + 2 * (command_processor_io(c)->work_first + i);
-        uint32_t there_and_back = ring_at(rings[0])->latency + ring_at(rings[1])->latency;
-        most = max(there_and_back, most);
+        most = max(ring_at(rings[0])->latency + ring_at(rings[1])->latency, most);
     }
     return most;
 }
@@ -127,7 +126,7 @@ static void kernel_done(struct command_processor *c, uint32_t number)
                                  .simds = p->simds,
                                  .slots = (uint32_t)(p->simds * p->wavefronts),
                                  .dies = d->shares ? d->shares : 1,
-                                 .shared = d->shares != 0};
+                                 .is_shared = d->shares != 0};
     pool_limits(dispatcher_pool(d), &d->request, &shape.limits);
     d->state = DISPATCHER_DONE;
     d->answer_at = command_processor_now(c) + command_processor_params(c)->completion_cost;
@@ -147,7 +146,7 @@ static void kernel_release(struct command_processor *c, uint32_t number)
         kernel_done(c, number);
 }
 
-/* Number of the first idle dispatcher; false: all are busy. */
+/* Finds the first idle dispatcher. False: all are busy. */
 static bool idle_dispatcher(const struct command_processor *c, uint32_t *number)
 {
     uint32_t count = command_processor_dispatcher_count(c);

@@ -34,7 +34,7 @@ struct kernel_shape {
     uint64_t work_groups;         /* on all dies */
     uint32_t units, simds, slots; /* compute units; SIMDs and wavefront slots of each */
     uint32_t dies;                /* dies that run the kernel together, each with as many units */
-    bool shared;                  /* the command processor of each die reports its share */
+    bool is_shared;               /* the command processor of each die reports its share */
 };
 
 /* ---- caches: cache_control.c ---- */

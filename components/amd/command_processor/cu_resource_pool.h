@@ -41,8 +41,8 @@ static void pool_limits(const struct cu_resource_pool *p, const struct resource_
 static bool pool_may_fit(struct cu_resource_pool *p, uint32_t cu,
                          const struct resource_request *request);
 
-/* Takes the resources and writes work_group_slot, lds_offset and wavefront[] of `placement`;
- * false: takes nothing. */
+/* Reserves the resources and writes work_group_slot, lds_offset and wavefront[] of `placement`.
+ * False: there is no room, and nothing is reserved. */
 static bool pool_place(struct cu_resource_pool *p, uint32_t cu,
                        const struct resource_request *request, struct work_placement *placement);
 

@@ -45,8 +45,8 @@ struct dispatcher {
     struct resource_request request; /* resources of a whole work-group */
     struct work_placement common;    /* fields that all work-groups share */
     uint32_t groups[3];              /* work-groups in each direction */
-    uint32_t next_id[3];             /* the next of them, ... */
-    uint64_t next_number;  /* ... and its number among those to be run, in the order x, y, z */
+    uint32_t next_id[3];             /* the next work-group */
+    uint64_t next_number;            /* its number among those to be run, in the order x, y, z */
     uint64_t first_number; /* the first of these; not 0 for a part of a launch on several GPUs */
     uint32_t stride;       /* distance of two of these; not 1 if dies share a launch */
     uint64_t total;        /* work-groups to be run: all, or this GPU's or die's share */

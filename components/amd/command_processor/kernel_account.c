@@ -150,7 +150,7 @@ static void account_end(const struct kernel_account *k, const struct kernel_shap
     struct slot_details details = {0};
     describe_cycles(k, shape, total_use, now, &details);
     describe_occupancy(k, shape, &details);
-    if (shape->shared) {
+    if (shape->is_shared) {
         slot_details_add(&details, NULL, KERNEL_SHARES_END,
                          (uint64_t)shape->units * shape->slots * now);
         kernel_shares_add(record, details.detail, details.merge, details.count);

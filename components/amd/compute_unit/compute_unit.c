@@ -41,7 +41,7 @@ static void compute_unit_executed(struct component *base, struct warm_code *code
     struct compute_unit *c = (struct compute_unit *)(void *)base;
     if (code->seen != cu_decoded(c)) {
         execute_count(c, code->first, code->end);
-        decode_take_counts(cu_decoded(c), code);
+        decode_collect_counts(cu_decoded(c), code);
     }
     code->seen = cu_decoded(c);
     code->work->longest = max(c->longest_wavefront, code->work->longest);
@@ -104,10 +104,8 @@ static void compute_unit_init(struct compute_unit *c)
 
 static uint64_t next_event(const struct compute_unit *c, uint64_t now)
 {
-    uint64_t next = wave_next_expiry(c, now);
-    uint64_t vmem = vmem_next_send(c);
-    next = min(c->lds_next, next);
-    return vmem > now && vmem < next ? vmem : next;
+    uint64_t next = min(wave_next_expiry(c, now), c->lds_next), vmem = vmem_next_send(c);
+    return vmem > now ? min(vmem, next) : next;
 }
 
 /* Among the ports with messages under way, those whose message has arrived. Half of the time there
@@ -137,28 +135,27 @@ static OUT_OF_LINE void receive(struct compute_unit *c, uint64_t ports, uint64_t
         group_start(c, now);
 }
 
-/* True when one of the ports sent as much as it may in a cycle and has more: then the next cycle
- * has work. Ports that were refused wake the unit when they get credit. */
+/* True if one of the ports sent as much as it may in a cycle and has more: then the next cycle has
+ * work. A port without credit wakes the unit when it gets some. */
 static bool send(struct compute_unit *c, uint64_t now)
 {
-    bool more = false;
+    bool has_more = false;
     if (c->vmem_send_count)
-        more |= vmem_send(c, now);
+        has_more |= vmem_send(c, now);
     if (c->smem_send_count)
-        more |= smem_send(c);
+        has_more |= smem_send(c);
     if (c->fetch_simds)
-        more |= fetch_send(c);
+        has_more |= fetch_send(c);
     if (c->groups_to_answer)
         group_answer(c);
-    return more;
+    return has_more;
 }
 
-/* The turn of a SIMD that the wheel has an entry for: wavefronts that wake, or a ready wavefront to
- * look at. */
-static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now)
+/* The turn of a SIMD that the wheel has an entry for: wavefronts wake, or a ready one may issue. */
+static inline void run_turn(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];
-    if (s->deferred)
+    if (s->deferred_count)
         deferred_end(c, simd, now);
     uint64_t due = c->wheel[now % CU_WHEEL], retry_at = c->retry_at[simd];
     c->wheel_used ^= (uint64_t)1 << now % CU_WHEEL;
@@ -171,7 +168,7 @@ static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now
             continue;
         }
         if (!s->kinds && !(due & (due - 1))) {
-            issue_alone(c, s, simd, w, now);
+            issue_alone(c, w, now);
             return;
         }
         wave_begin_ready(c, w, now);
@@ -195,14 +192,14 @@ static bool compute_unit_tick(struct compute_unit *c)
     if (c->lds_next <= now)
         lds_finish(c, now);
     if (c->wheel_used >> now % CU_WHEEL & 1)
-        take_turn(c, simd, now);
-    bool more = send(c, now);
+        run_turn(c, simd, now);
+    bool has_more = send(c, now);
     if (c->retired) {
         engine_count_instructions(&c->io.base, c->retired);
         c->retired = 0;
     }
     uint64_t next = next_event(c, now);
-    if (more || next <= now + 1)
+    if (has_more || next <= now + 1)
         return true;
     if (next != ENGINE_NEVER)
         compute_unit_wake_at(c, next);

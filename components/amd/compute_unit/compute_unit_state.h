@@ -30,8 +30,7 @@ enum {
     CU_WHEEL = 64, /* cycles; longer waits go round */
     CU_LINE = 64,
     CU_BLOCK = 32,      /* bytes of code that come together; see fetch_latency */
-    CU_STALE_LINES = 2, /* fetches that a branch made useless and that are still on their way,
-                           beside useful ones */
+    CU_STALE_LINES = 2, /* lines still on their way that a branch has made useless */
     CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
     CU_DEFERRED_SHARES = 6,
     CU_SMEM = 64,           /* scalar memory instructions in flight */
@@ -45,8 +44,8 @@ enum cu_wave_state {
     WAVE_EXECUTING, /* in the wheel until ready_at */
     WAVE_READY,     /* bit in ready[simd][kind] */
     WAVE_FETCH,     /* the bytes of the next instruction are not there */
-    WAVE_WAITCNT,   /* until its counters are at most limit_vm, limit_lgkm; the pc is that of the
-                       next instruction */
+    /* Until its counters are at most limit_vm, limit_lgkm; the pc is the next instruction's. */
+    WAVE_WAITCNT,
     WAVE_BARRIER,
     WAVE_ENDING, /* s_endpgm was reached, memory operations are outstanding */
     WAVE_FAULTED
@@ -74,25 +73,24 @@ struct cu_wave {
     uint8_t number;    /* in its work-group */
     uint8_t time_kind; /* enum work_cycles_kind: account of its time from accounted_until on */
     uint8_t ledger;
-    uint8_t lds,
-        flat;         /* outstanding in lgkm, of the LDS and of vector memory; the rest is scalar */
-    uint8_t priority; /* 0 .. 3: s_setprio */
-    uint8_t ahead;    /* instructions after the last one issued that have been executed, too */
-    bool unusual;     /* only its memory instructions take time: cu_memory_only.c */
-    uint32_t ahead_epoch;  /* epoch of the code when those were found in the decode cache */
+    uint8_t lds, flat;     /* parts of lgkm: LDS, vector memory; the remainder is scalar memory */
+    uint8_t priority;      /* 0 .. 3: s_setprio */
+    uint8_t ahead;         /* instructions after the last one issued that have been executed, too */
+    bool is_memory_only;   /* only its memory instructions take time: cu_memory_only.c */
+    uint32_t ahead_epoch;  /* epoch of the code when these were found in the decode cache */
     uint32_t code_version; /* version of the code in line_address; 0: the line is not there */
     uint32_t vgprs_at;     /* uint32_t[][ISA_LANES] */
     uint16_t vmem_first;   /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
     uint32_t line_version[CU_MAX_LINE_SLOTS]; /* version of the code in each line of the buffer */
     uint8_t line_state[CU_MAX_LINE_SLOTS];
-    /* 1 + version of the program when it was seen that all lines of the window, as far as they are
-     * code, were there or coming; 0: since the window has moved it was not. */
+    /* 1 + version of the program table with which all lines of the window, as far as they are code,
+     * were last found in the buffer or on their way; 0: not since the window moved. */
     uint32_t complete_version;
-    uint64_t conflict_cycles; /* ready for the LDS: cycles it had spent on bank conflicts */
-    /* The last write to the LDS is over in the cycle `lds_written_at`, and its registers are needed
+    uint64_t conflict_cycles; /* of the LDS, up to when the wavefront became ready for that */
+    /* The last write to the LDS is over in the cycle `lds_write_end`, and its registers are needed
      * until `held_until`: address, data, more data. */
-    uint64_t held_until, lds_written_at;
+    uint64_t held_until, lds_write_end;
     uint16_t held_registers[3];
     uint8_t held_dwords; /* registers of each data operand */
     /* With sgpr_order: the scalar register that a vector instruction wrote last, and the cycle from
@@ -104,14 +102,15 @@ struct cu_wave {
     uint64_t start_number; /* number of the unit's wavefronts that began before it */
     uint64_t line[CU_MAX_LINE_SLOTS];
     /* With fetch_latency: code up to `code_end` is in the buffer, the block after it comes in the
-     * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */
-    uint64_t code_end, code_at, code_pc, code_next;
+     * cycle `block_due`; the next instruction begins at `code_pc` and ends at `code_next`. */
+    uint64_t code_end, block_due, code_pc, code_next;
 #ifdef HEDDLE_PROFILE
     uint64_t issuing_pc; /* pc of the instruction in its turn */
     uint64_t waiting_pc; /* pc of the instruction that waits */
 #endif
 };
 
+/* A work-group that is resident. */
 struct cu_group {
     uint16_t tag; /* tag of the request to answer */
     bool is_used;
@@ -124,10 +123,10 @@ struct cu_group {
     uint32_t lds_offset, lds_bytes;
     uint32_t vgprs, agprs;
     uint64_t scratch;
-    uint64_t scratch_begin, scratch_bytes; /* its own range of it */
-    bool memory_only;                      /* see cu_memory_only.c */
+    uint64_t scratch_begin, scratch_bytes; /* the work-group's range of it */
+    bool is_memory_only;                   /* see cu_memory_only.c */
     uint64_t arrived;                      /* cycle */
-    uint64_t ended_at;                     /* sum of the cycles in which its wavefronts ended */
+    uint64_t end_cycles;                   /* sum of the cycles in which its wavefronts ended */
     uint16_t wave[WORK_MAX_WAVEFRONTS];
 };
 
@@ -141,11 +140,11 @@ struct cu_ledger {
     struct work_account account;
 };
 
-/* Turns that are left out together, of instructions that only change registers; see
+/* Turns that are deferred together, of instructions that only change registers; see
  * cu_deferred_issue.c. */
 struct cu_deferred {
     uint8_t ahead;     /* instructions that were executed together; 0: nothing is known */
-    uint8_t count;     /* turns that can be left out: as many, or one less */
+    uint8_t count;     /* turns that can be deferred: as many, or one less */
     uint8_t valu;      /* vector instructions among `count`; the others are scalar */
     uint8_t bytes;     /* bytes of code of all of them */
     uint8_t last_kind; /* enum cu_kind of the last one */
@@ -168,12 +167,12 @@ struct cu_simd {
     uint64_t prioritised;       /* wavefronts with a priority above 0 */
     uint64_t fetch_wanted;      /* wavefronts that may need a line */
     uint32_t lds_conflicts;     /* the last cycles of lds_done, for bank conflicts */
-    uint8_t deferred;           /* turns of a wavefront that are left out: cu_deferred_issue.c */
+    uint8_t deferred_count;     /* deferred turns of a wavefront */
     uint8_t deferred_slot;      /* slot of that wavefront */
     _Alignas(64) uint64_t ready[CU_KINDS];
 };
 
-/* Turns of a SIMD's wavefront that are left out; the wheel has it for the turn after them. `run`
+/* Deferred turns of a SIMD's wavefront, which the wheel has for the turn after them. `run`
  * describes them if its count is not 0. */
 struct cu_deferred_turns {
     uint64_t until;
@@ -190,14 +189,14 @@ struct compute_unit {
     uint32_t retired;           /* instructions of this tick */
     uint32_t longest_wavefront; /* its instructions, since the statistics were last read */
     uint32_t fetch_simds;       /* SIMDs whose fetch_wanted is not 0 */
-    uint32_t deferred_simds;    /* SIMDs with turns that have been left out */
+    uint32_t deferred_simds;    /* SIMDs with deferred turns */
     uint32_t code_at;           /* struct cu_code, shared */
     uint32_t waves_at;          /* struct cu_wave[simds * wavefronts] */
     uint32_t scalars_at;        /* struct isa_wave, alike */
     /* Second cache line, with four SIMDs: state that every turn uses. */
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* cycles of the vector ALU for an instruction */
-    bool may_defer;                         /* turns may be left out: cu_deferred_issue.c */
-    uint8_t tables;                         /* number of those in cu_execute.c */
+    bool may_defer;                         /* turns may be deferred: cu_deferred_issue.c */
+    uint8_t execute_domain;                 /* index of its tables in cu_execute.c */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
     /* State of memory operations. */
     _Alignas(64) uint32_t vmem_send_head;
@@ -209,8 +208,8 @@ struct compute_unit {
     uint32_t buffers_at;      /* uint8_t[simds * wavefronts][line_slots][64] */
     uint32_t lane_offsets_at; /* uint8_t[vmem_queue][ISA_LANES]: places of lanes in lines */
     uint32_t stages_at;       /* uint8_t[vmem_queue][CU_STAGE] */
-    uint32_t line_slots;      /* instruction buffer: lines a wavefront */
-    uint32_t lines_ahead;
+    uint32_t line_slots;      /* lines that the instruction buffer of a wavefront holds */
+    uint32_t lines_ahead;     /* lines fetched ahead of that of the pc */
     struct index_pool free_lines;
     struct cu_simd simd[CU_MAX_SIMDS];
     struct cu_deferred_turns deferred[CU_MAX_SIMDS];
@@ -218,13 +217,13 @@ struct compute_unit {
     /* The LDS works in the order of issue, on one instruction at a time, or on one of each port.
      * Each SIMD has at most one there, so that none can keep the others out. */
     uint64_t lds_free;                   /* cycle: the LDS is done with all instructions */
-    uint64_t lds_banks;                  /* cycle: its banks have */
-    uint64_t lds_port[CU_MAX_LDS_PORTS]; /* cycle: the port has */
-    uint32_t fetch_simd;
+    uint64_t lds_banks;                  /* cycle: its banks are done with them */
+    uint64_t lds_port[CU_MAX_LDS_PORTS]; /* cycle: the port is done with its own */
+    uint32_t fetch_simd; /* the wavefront that is first in the next search for one to fetch for */
     uint8_t fetch_slot;
-    bool whole_turns; /* all instructions on registers take whole turns */
-    uint64_t started_waves;
-    uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
+    bool has_whole_turns;   /* all instructions on registers take whole turns */
+    uint64_t started_waves; /* wavefronts that have begun so far */
+    uint64_t failed_at;     /* cycle in which it has ended the run; or 0 */
     uint32_t lds_end_head, lds_end_count;
     uint32_t vgprs_at;       /* uint32_t[simds][cu_registers_of_simd()][64] */
     uint32_t lds_at;         /* uint8_t[lds] */
@@ -235,20 +234,19 @@ struct compute_unit {
     uint32_t smem_at;      /* struct cu_smem[CU_SMEM] */
     uint32_t smem_data_at; /* uint32_t[CU_SMEM][CU_SMEM_DATA] */
     /* Vector memory. */
-    uint64_t addresses_free; /* cycle: those of the last instruction are worked out */
+    uint64_t addresses_free; /* cycle: the addresses of the last instruction are worked out */
     struct index_pool free_vmem, free_rests;
     /* Scalar memory. */
     struct index_pool free_smem;
     uint8_t smem_order[CU_SMEM];
     uint32_t smem_send_head;
-    uint64_t ledgers_used; /* with work-groups that are not answered */
+    uint64_t ledgers_used; /* ledgers with work-groups that are not answered */
     uint32_t resident_waves;
     uint64_t active_since;
-    /* Bounds: the allocation hit last. */
-    uint64_t span_start, span_end;
-    uint32_t span_version;
-    uint32_t code_version;
-    uint64_t code_start, code_end;  /* bounds for instruction fetches */
+    /* The allocations that data and code were last found in, with that version of the program
+     * table. */
+    uint64_t span_start, span_end, code_start, code_end;
+    uint32_t span_table_version, code_table_version;
     uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
 };
 

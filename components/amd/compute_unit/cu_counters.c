@@ -2,8 +2,8 @@
  * and when an instruction waits because a counter can count no further.
  *
  * Memory instructions raise the counters where they issue (cu_vector_memory.c, cu_scalar_memory.c,
- * cu_local_memory.c) and lower them when they are over, followed by wave_counted(). The wavefront
- * of an s_waitcnt issues again one cycle after both are at most what it names. */
+ * cu_local_memory.c) and lower them when they are over, followed by wave_check_counters(). The
+ * wavefront of an s_waitcnt issues again one cycle after both are at most what it names. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_internal.h"
@@ -17,8 +17,8 @@ static unsigned wave_most_vm(const struct compute_unit *c)
 
 /* True if the wavefront has as many operations outstanding as its counters can count. It then waits
  * for one of them. */
-static bool wave_counters_full(struct compute_unit *c, struct cu_wave *w,
-                               const struct isa_inst *inst)
+static bool wave_counters_are_full(struct compute_unit *c, struct cu_wave *w,
+                                   const struct isa_inst *inst)
 {
     if (!(inst->flags & (ISA_RAISES_VM | ISA_RAISES_LGKM)))
         return false;
@@ -28,7 +28,7 @@ static bool wave_counters_full(struct compute_unit *c, struct cu_wave *w,
         return false;
     w->limit_vm = vm ? (uint8_t)(wave_most_vm(c) - 1) : UINT8_MAX;
     w->limit_lgkm = lgkm ? CU_MOST_LGKM - 1 : UINT8_MAX;
-    wave_waits(c, w, component_now(&c->io.base), WORK_WAITING_COUNTER_FULL);
+    wave_begin_wait(c, w, component_now(&c->io.base), WORK_WAITING_COUNTER_FULL);
     w->state = WAVE_WAITCNT;
     return true;
 }
@@ -44,13 +44,13 @@ static inline enum work_cycles_kind wave_counter(const struct cu_wave *w)
 }
 
 /* A counter went down: the wavefront issues again if it has waited for that. */
-static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+static inline void wave_check_counters(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm)
         wave_continue(c, w, now, now + 1);
     else if (w->state == WAVE_WAITCNT && w->time_kind != WORK_WAITING_COUNTER_FULL
              && w->time_kind != wave_counter(w))
-        wave_waits(c, w, now, wave_counter(w));
+        wave_begin_wait(c, w, now, wave_counter(w));
     else if (w->state == WAVE_ENDING && !w->vm && !w->lgkm)
         wave_end(c, w, now);
 }
@@ -63,5 +63,5 @@ static inline void wave_wait_counters(struct compute_unit *c, struct cu_wave *w,
     w->limit_lgkm = inst->wait_lgkm;
     w->state = WAVE_WAITCNT;
     w->time_kind = WORK_WAITING_VMCNT;
-    wave_counted(c, w, now);
+    wave_check_counters(c, w, now);
 }

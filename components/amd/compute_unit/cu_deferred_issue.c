@@ -1,13 +1,13 @@
 /* Deferred turns. A wavefront's next instructions that only change registers are executed before
  * their turns (cu_execute.c), so that a turn only accounts for its instruction. While the wavefront
  * is the only one of its SIMD that wants a turn, no result depends on when its turns are accounted
- * for. So the unit leaves these turns out and puts the wavefront into the wheel for the next turn
- * after them. The first of four events makes up for the turns that were left out: that next turn, a
- * turn of another wavefront of the SIMD, the answer of a work-group, which carries the account, or
- * a look at the statistics (engine_may_defer()).
+ * for. The unit defers these turns and puts the wavefront into the wheel for the next turn after
+ * them. The first of four events flushes them: that next turn, a turn of another wavefront of the
+ * SIMD, the answer of a work-group, which carries the account, or a reader of the statistics
+ * (engine_may_defer()).
  *
  * The distance between two turns is the time of the first instruction, which follows from the code
- * alone. A turn is not left out if it also depends on the buffer of code or on registers that a
+ * alone. A turn is not deferred if it also depends on the buffer of code or on registers that a
  * write to the LDS holds, or if the next line of code may have to be fetched.
  *
  * Without deferred turns, simulation on `r9nano` takes 24 % more host instructions for nbody 256
@@ -28,13 +28,12 @@ static inline uint64_t deferred_cycles(const struct compute_unit *c, const struc
                               : compute_unit_params(c)->scalar_latency;
 }
 
-/* Takes a turn that was left out, as in its cycle `turn`. No search for other wavefronts is needed.
- */
-static inline void deferred_turn(struct compute_unit *c, struct cu_simd *s, struct cu_wave *w,
-                                 struct isa_wave *scalars, uint64_t turn)
+/* Accounts for one deferred turn, that of cycle `turn`. */
+static inline void deferred_account_turn(struct compute_unit *c, struct cu_simd *s,
+                                         struct cu_wave *w, struct isa_wave *scalars, uint64_t turn)
 {
     if (unlikely(cu_decoded(c)[w->decoded].address != scalars->pc))
-        wave_decode(c, w); /* another one took the entry */
+        wave_decode(c, w); /* the entry was replaced */
     struct decoded *d = &cu_decoded(c)[w->decoded];
     uint64_t cycles = deferred_cycles(c, d);
     wave_begin_ready(c, w, turn);
@@ -50,13 +49,13 @@ static inline void deferred_turn(struct compute_unit *c, struct cu_simd *s, stru
     w->ready_at = turn + cycles;
 }
 
-/* Takes all turns of `run`, the first of them at `first`. */
-static inline void deferred_run(struct compute_unit *c, struct cu_simd *s, struct cu_wave *w,
-                                struct isa_wave *scalars, uint64_t first)
+/* Accounts for all turns of the described run, the first of them at `first`. */
+static inline void deferred_account_run(struct compute_unit *c, struct cu_simd *s,
+                                        struct cu_wave *w, struct isa_wave *scalars, uint64_t first)
 {
     const struct cu_deferred *run = &c->deferred[w->simd].run;
-    uint64_t *account = wave_account(c, w);
-    execute_leave_out(c, w);
+    uint64_t *account = wave_account(w);
+    execute_count_deferral(c, w);
     account[w->time_kind] += first - w->accounted_until;
     for (unsigned i = 0; i < run->shares; i++)
         account[run->share[i]] += run->share_cycles[i];
@@ -75,50 +74,49 @@ static inline void deferred_run(struct compute_unit *c, struct cu_simd *s, struc
     c->io.stats.salu += (uint8_t)(run->count - run->valu);
 }
 
-/* Takes the turns before `cycle` that `simd` has left out. */
-static inline void deferred_take(struct compute_unit *c, unsigned simd, uint64_t cycle)
+/* Accounts for the deferred turns of `simd` before `cycle`. */
+static inline void deferred_flush(struct compute_unit *c, unsigned simd, uint64_t cycle)
 {
     struct cu_simd *s = &c->simd[simd];
     struct cu_deferred *run = &c->deferred[simd].run;
     struct cu_wave *w = cu_wave_in(c, simd, s->deferred_slot);
-    unsigned taken = 0;
+    unsigned turns = 0;
     struct isa_wave *scalars = cu_scalars(c, w);
     uint64_t turn = cu_turn(c, simd, w->ready_at);
     if (likely(run->count && turn + run->last_turn < cycle)) {
-        taken = run->count;
-        s->deferred = 0;
-        deferred_run(c, s, w, scalars, turn);
+        turns = run->count;
+        s->deferred_count = 0;
+        deferred_account_run(c, s, w, scalars, turn);
         wave_decode_next(c, w);
     }
-    for (; s->deferred && turn < cycle; s->deferred--, taken++) {
+    for (; s->deferred_count && turn < cycle; s->deferred_count--, turns++) {
         run->count = 0;
-        deferred_turn(c, s, w, scalars, turn);
+        deferred_account_turn(c, s, w, scalars, turn);
         wave_decode_next(c, w);
         turn = cu_turn(c, simd, w->ready_at);
     }
-    c->deferred_simds ^= (uint32_t)!s->deferred << simd;
-    c->io.stats.instructions += taken;
-    c->retired += taken;
+    c->deferred_simds ^= (uint32_t)!s->deferred_count << simd;
+    c->io.stats.instructions += turns;
+    c->retired += turns;
 }
 
-/* Makes up for the turns of all SIMDs. */
-static void deferred_take_all(struct compute_unit *c, uint64_t cycle)
+/* Accounts for the deferred turns of all SIMDs before `cycle`. */
+static void deferred_flush_all(struct compute_unit *c, uint64_t cycle)
 {
     for (uint32_t rest = c->deferred_simds; rest; rest &= rest - 1)
-        deferred_take(c, (unsigned)__builtin_ctz(rest), cycle);
+        deferred_flush(c, (unsigned)__builtin_ctz(rest), cycle);
 }
 
-/* Takes the turns before `now` that `simd` has left out. Its wavefront takes the others in their
- * own cycles. */
+/* Accounts for the deferred turns of `simd` before `now`. The others are taken in their cycles. */
 static OUT_OF_LINE void deferred_end(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];
     uint64_t bit = (uint64_t)1 << s->deferred_slot;
     struct cu_wave *w = cu_wave_in(c, simd, s->deferred_slot);
-    deferred_take(c, simd, now);
-    if (!s->deferred)
+    deferred_flush(c, simd, now);
+    if (!s->deferred_count)
         return;
-    s->deferred = 0;
+    s->deferred_count = 0;
     c->deferred_simds ^= 1u << simd;
     c->wheel[c->deferred[simd].until % CU_WHEEL] &= ~bit;
     c->wheel[cu_mark_turn(c, simd, cu_turn(c, simd, w->ready_at), now)] |= bit;
@@ -130,7 +128,7 @@ static inline bool deferred_is_near(const struct compute_unit *c, const struct c
                                     uint64_t pc)
 {
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-    return d->address == pc && d->version == w->code_version && cu_line_is_current(c, w)
+    return d->address == pc && d->version == w->code_version && cu_code_is_current(c, w)
            && pc + d->inst.size <= w->line_address + CU_LINE;
 }
 
@@ -158,23 +156,23 @@ static OUT_OF_LINE void deferred_describe(const struct compute_unit *c, const st
     uint64_t at = 0;
     for (; result.count < w->ahead; result.count++) {
         const struct decoded *d = &cu_decoded(c)[decode_slot(pc + result.bytes)];
-        bool valu = d->kind == CU_VALU, last = result.count + 1u == w->ahead;
+        bool is_valu = d->kind == CU_VALU, is_last = result.count + 1u == w->ahead;
         uint64_t cycles = deferred_cycles(c, d);
-        unsigned rest = valu ? WORK_EXECUTING_VALU : WORK_EXECUTING_SALU;
-        if (last && !deferred_is_near(c, w, pc + result.bytes + d->inst.size)) {
+        unsigned rest = is_valu ? WORK_EXECUTING_VALU : WORK_EXECUTING_SALU;
+        if (is_last && !deferred_is_near(c, w, pc + result.bytes + d->inst.size)) {
             if (pc + result.bytes + d->inst.size < w->line_address + CU_LINE)
                 return; /* the instruction there may be known the next time */
             break;
         }
         if (d->kind == CU_MATRIX || at + cycles >= CU_WHEEL
-            || !deferred_share(&result, valu ? d->issued : WORK_ISSUED_SALU, simds)
+            || !deferred_share(&result, is_valu ? d->issued : WORK_ISSUED_SALU, simds)
             || (cycles > simds && !deferred_share(&result, rest, cycles - simds)))
             return;
         result.last_kind = d->kind;
         result.last_turn = (uint8_t)at;
         at += cycles;
-        result.valu += valu;
-        result.valu_end = valu ? (uint8_t)at : result.valu_end;
+        result.valu += is_valu;
+        result.valu_end = is_valu ? (uint8_t)at : result.valu_end;
         result.bytes += d->inst.size;
     }
     result.cycles = (uint8_t)at;
@@ -192,10 +190,10 @@ static inline bool deferred_meets(const struct compute_unit *c, uint64_t first, 
     return used & turns & (((uint64_t)1 << cycles) - 1);
 }
 
-/* Counts the turns from `first` on that can be left out, one by one; `*after` is the next turn. */
-static OUT_OF_LINE unsigned deferred_count(const struct compute_unit *c, const struct cu_wave *w,
-                                           uint64_t pc, uint64_t first, uint64_t now,
-                                           uint64_t *after)
+/* Counts the turns from `first` on that can be deferred, one by one; `*after` is the next turn. */
+static OUT_OF_LINE unsigned deferred_count_turns(const struct compute_unit *c,
+                                                 const struct cu_wave *w, uint64_t pc,
+                                                 uint64_t first, uint64_t now, uint64_t *after)
 {
     uint64_t bit = (uint64_t)1 << w->slot, turn = first;
     unsigned count = 0;
@@ -216,17 +214,18 @@ static OUT_OF_LINE unsigned deferred_count(const struct compute_unit *c, const s
 
 /* The wavefront has issued alone in the turn `now`, and is in the wheel for its next one. Its
  * instructions up to the next that does more than change registers are executed, and their turns
- * are left out, but for a turn before code of another line. */
-static OUT_OF_LINE void deferred_begin(struct compute_unit *c, struct cu_simd *s, unsigned simd,
-                                       struct cu_wave *w, uint64_t now)
+ * are deferred, but for a turn before code of another line. */
+static OUT_OF_LINE void deferred_begin(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
+    unsigned simd = w->simd;
+    struct cu_simd *s = &c->simd[simd];
     uint64_t bit = (uint64_t)1 << w->slot, first = cu_turn(c, simd, w->ready_at), after;
     uint64_t pc = cu_scalars(c, w)->pc;
     if (s->valu_free > first || (!w->ahead && !execute_early(c, w))
         || unlikely(w->ahead_epoch != cu_code(c)->epoch))
         return;
     struct cu_deferred *run = execute_deferred(c, w);
-    if (unlikely(!run->ahead) && c->whole_turns)
+    if (unlikely(!run->ahead) && c->has_whole_turns)
         deferred_describe(c, w, pc, run);
     unsigned count = run->count;
     if (!count && run->ahead == w->ahead)
@@ -237,23 +236,23 @@ static OUT_OF_LINE void deferred_begin(struct compute_unit *c, struct cu_simd *s
         c->deferred[simd].run = *run;
     } else {
         c->deferred[simd].run.count = 0;
-        count = deferred_count(c, w, pc, first, now, &after);
+        count = deferred_count_turns(c, w, pc, first, now, &after);
         if (!count)
             return;
     }
     c->wheel[first % CU_WHEEL] ^= bit;
     c->wheel_used ^= (uint64_t)!c->wheel[first % CU_WHEEL] << first % CU_WHEEL;
     c->wheel[cu_mark_turn(c, simd, after, now)] |= bit;
-    s->deferred = (uint8_t)count;
+    s->deferred_count = (uint8_t)count;
     s->deferred_slot = w->slot;
     c->deferred[simd].until = after;
     c->deferred_simds |= 1u << simd;
 }
 
-static void deferred_settle(struct component *base, uint64_t cycle)
+static void deferred_flush_counters(struct component *base, uint64_t cycle)
 {
     struct compute_unit *c = (struct compute_unit *)(void *)base;
-    deferred_take_all(c, c->failed_at && cycle > c->failed_at ? c->failed_at + 1 : cycle);
+    deferred_flush_all(c, c->failed_at && cycle > c->failed_at ? c->failed_at + 1 : cycle);
     engine_count_instructions(base, c->retired);
     c->retired = 0;
 }
@@ -262,10 +261,10 @@ static void deferred_init(struct compute_unit *c)
 {
     const struct compute_unit_params *p = compute_unit_params(c);
     c->may_defer = !cu_has_blocks(c) && !p->lds_write_delay && p->sgpr_order <= 1
-                   && engine_may_defer(&c->io.base, deferred_settle);
-    c->whole_turns = p->scalar_latency % p->simds == 0;
+                   && engine_may_defer(&c->io.base, deferred_flush_counters);
+    c->has_whole_turns = p->scalar_latency % p->simds == 0;
     for (unsigned i = 0; i < ISA_TIMING_COUNT; i++)
-        c->whole_turns &= c->valu_cycles[i] % p->simds == 0;
+        c->has_whole_turns &= c->valu_cycles[i] % p->simds == 0;
 #ifdef HEDDLE_PROFILE
     c->may_defer = false;
 #endif

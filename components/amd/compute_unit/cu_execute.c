@@ -37,12 +37,12 @@ struct execute_entry {
 };
 _Static_assert(sizeof(struct execute_entry) == 128, "an instruction takes two of the host's lines");
 
-/* The turns of an instruction and of those executed with it, as far as they may be left out. */
+/* The turns of an instruction and of those executed with it, as far as they may be deferred. */
 struct execute_deferred {
     uint32_t epoch;
     uint64_t pc;
     struct cu_deferred turns;
-    uint64_t times; /* times that they were left out, not yet in the counts of `decoded` */
+    uint64_t times; /* times that they were deferred, not yet in the counts of `decoded` */
 };
 
 static struct execute_domain {
@@ -56,7 +56,7 @@ static void execute_init(struct compute_unit *c)
 {
     struct execute_domain *domain = &execute_domains[c->io.base.domain];
     struct cu_code *code = cu_code(c);
-    c->tables = (uint8_t)c->io.base.domain;
+    c->execute_domain = (uint8_t)c->io.base.domain;
     if (code->is_opened)
         return;
     code->is_opened = true;
@@ -132,9 +132,9 @@ static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w
 {
     uint64_t pc = s->pc, at = pc - w->line_address;
     unsigned size = at < CU_LINE ? CU_LINE - (unsigned)at : 0;
-    if (unlikely(!e->has_run || !cu_line_is_current(c, w))) {
+    if (unlikely(!e->has_run || !cu_code_is_current(c, w))) {
         execute_find_run(c, domain, e, pc, cu_line_bytes(c, w, w->line_slot) + at, size);
-        e->has_run = cu_line_is_current(c, w);
+        e->has_run = cu_code_is_current(c, w);
         e->epoch = cu_code(c)->epoch;
     }
     w->ahead_epoch = e->epoch;
@@ -157,7 +157,7 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
                                       struct isa_context *context, struct isa_wave *s)
 {
     const struct decoded *d = &cu_decoded(c)[w->decoded];
-    struct execute_domain *domain = &execute_domains[c->tables];
+    struct execute_domain *domain = &execute_domains[c->execute_domain];
     uint64_t executed = s->pc;
     if (unlikely(!execute_fits(&d->inst, context)))
         return isa_execute(context, s, &d->inst);
@@ -165,7 +165,7 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
     enum isa_status status = e->ready.run(context, s, &e->ready, &domain->workspace);
     profile_executed(c, w, executed, domain->workspace.idle_lanes);
     if (status == ISA_OK && d->kind <= CU_SCALAR && !unlikely(execution_observer)
-        && likely(!w->unusual))
+        && likely(!w->is_memory_only))
         execute_ahead(c, w, context, s, domain, e);
     isa_workspace_end(&domain->workspace);
     if (domain->workspace.idle_lanes) {
@@ -175,20 +175,20 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
     return status;
 }
 
-/* Executes the decoded instruction and its run before the turn. False if the instructions cannot be
- * executed early; nothing has happened then. */
+/* Executes the decoded instruction and its run before their turns. False: they cannot be executed
+ * early, and nothing has happened. */
 static bool execute_early(const struct compute_unit *c, struct cu_wave *w)
 {
     struct isa_wave *s = cu_scalars(c, w);
     struct isa_context context = cu_context(c, w);
     const struct isa_inst *inst = &cu_decoded(c)[w->decoded].inst;
     uint64_t pc = s->pc;
-    if (inst->unit == ISA_UNIT_SMEM || w->unusual || execution_observer
+    if (inst->unit == ISA_UNIT_SMEM || w->is_memory_only || execution_observer
         || !execute_fits(inst, &context))
         return false;
-    bool done = execute(c, w, &context, s) == ISA_OK;
+    enum isa_status status = execute(c, w, &context, s);
     s->pc = pc;
-    if (!done)
+    if (status != ISA_OK)
         return false;
     if (!w->ahead)
         w->ahead_epoch = cu_code(c)->epoch;
@@ -196,7 +196,7 @@ static bool execute_early(const struct compute_unit *c, struct cu_wave *w)
     return true;
 }
 
-/* Adds the turns that were left out to the counts of the instructions. */
+/* Adds the deferred turns to the counts of the instructions. */
 static void execute_count_deferred(const struct compute_unit *c, struct execute_deferred *deferred)
 {
     uint64_t pc = deferred->pc;
@@ -204,7 +204,7 @@ static void execute_count_deferred(const struct compute_unit *c, struct execute_
         return;
     for (unsigned i = 0; i < deferred->turns.count; i++) {
         struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-        if (d->address != pc) /* another one has taken the entry, and its count is gone */
+        if (d->address != pc) /* the entry has been replaced, and its count is gone */
             break;
         d->count += deferred->times;
         pc += d->inst.size;
@@ -215,7 +215,7 @@ static void execute_count_deferred(const struct compute_unit *c, struct execute_
 static inline struct execute_deferred *execute_deferred_at(const struct compute_unit *c,
                                                            uint32_t number)
 {
-    return &execute_domains[c->tables].deferred[number];
+    return &execute_domains[c->execute_domain].deferred[number];
 }
 
 /* The turns of the decoded instruction and of its run, as far as they are known. */
@@ -231,8 +231,8 @@ static struct cu_deferred *execute_deferred(const struct compute_unit *c, const 
     return &deferred->turns;
 }
 
-/* The turns of these instructions have been left out once more. */
-static inline void execute_leave_out(const struct compute_unit *c, const struct cu_wave *w)
+/* The turns of the decoded instruction and of its run have been deferred once more. */
+static inline void execute_count_deferral(const struct compute_unit *c, const struct cu_wave *w)
 {
     execute_deferred_at(c, w->decoded)->times++;
 }
@@ -241,7 +241,7 @@ static inline void execute_leave_out(const struct compute_unit *c, const struct 
  * look for them. The counts of a unit of another rank are only there. */
 static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end)
 {
-    if (!execute_domains[c->tables].deferred)
+    if (!execute_domains[c->execute_domain].deferred)
         return;
     for (uint64_t at = first & ~(uint64_t)3, i = 0; at < end && i < DECODE_ENTRIES; at += 4, i++)
         execute_count_deferred(c, execute_deferred_at(c, decode_slot(at)));

@@ -29,10 +29,10 @@ static void report_fault(struct compute_unit *c, struct cu_wave *w,
     const struct cu_group *g = cu_group_at(c, w->group);
     work_fault_text(place, cause, text, WORK_FAULT_BYTES);
     if (program_contains(compute_unit_program(c), g->pid)) {
-        engine_note_fault(&c->io.base, g->pid, 0, address, text);
-        wave_waits(c, w, compute_unit_now(c), WORK_WAITING_STORES);
+        engine_record_fault(&c->io.base, g->pid, 0, address, text);
+        wave_begin_wait(c, w, compute_unit_now(c), WORK_WAITING_STORES);
         w->state = WAVE_ENDING;
-        wave_counted(c, w, compute_unit_now(c));
+        wave_check_counters(c, w, compute_unit_now(c));
         return;
     }
     w->state = WAVE_FAULTED;
@@ -62,13 +62,13 @@ static bool bounds_hold(struct compute_unit *c, const struct cu_wave *w, uint64_
                         uint64_t end)
 {
     const struct program_table *program = compute_unit_program(c);
-    if (c->span_version != program->version || start < c->span_start || end > c->span_end) {
+    if (c->span_table_version != program->version || start < c->span_start || end > c->span_end) {
         const struct program_allocation *a = program_find_in(program, wave_pid(c, w), start);
         if (!a || end > page_table_address(a->end)
             || !program_reaches(program, program_gpu_of(program, c->io.base.leaf), a))
             return false;
         /* An answer holds for one process only: it is not kept if several share addresses. */
-        c->span_version = program->named ? program->version - 1 : program->version;
+        c->span_table_version = program->named ? program->version - 1 : program->version;
         c->span_start = a->start;
         c->span_end = a->end;
     }

@@ -15,13 +15,13 @@
 static bool fetch_is_allocated(struct compute_unit *c, const struct cu_wave *w, uint64_t line)
 {
     const struct program_table *program = compute_unit_program(c);
-    if (c->code_version != program->version || line < c->code_start || line >= c->code_end) {
+    if (c->code_table_version != program->version || line < c->code_start || line >= c->code_end) {
         const struct program_allocation *a =
             program_find_in(program, cu_group_at(c, w->group)->pid, line);
         if (!a)
             return false;
         /* An answer holds for one process only: it is not kept if several share addresses. */
-        c->code_version = program->named ? program->version - 1 : program->version;
+        c->code_table_version = program->named ? program->version - 1 : program->version;
         c->code_start = a->start;
         c->code_end = a->end;
     }
@@ -171,7 +171,7 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
         if (w->state != WAVE_FREE) {
             if (!fetch_is_complete(c, w) && fetch_missing(c, w, 0) != UINT64_MAX)
                 wave_want_lines(c, w);
-            wave_fetched(c, w, now);
+            wave_receive_code(c, w, now);
         }
     }
 }

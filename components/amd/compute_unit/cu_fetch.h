@@ -17,19 +17,20 @@ struct cu_code_line {
 /* State of a decode cache, which several units may share.
  *
  * Two counters say whether what was once found out about code still holds. `version` counts the
- * fetches that brought other bytes than the last fetch from the same address. `epoch` counts these,
- * too, and whenever the decode cache replaces an entry. So an equal epoch implies an equal version.
+ * lines that are replaced in `lines`, by other bytes from the same address or by another address.
+ * `epoch` counts these and the entries that the decode cache replaces, so an equal epoch implies an
+ * equal version.
  *
  *   | what was found out                                   | where            | holds while equal |
- *   | a line of a buffer has the bytes that memory has     | line_version,    | version           |
+ *   | a line of a buffer has the bytes of the last fetch   | line_version,    | version           |
  *   |                                                      | code_version     |                   |
  *   | an entry of the decode cache has the same bytes      | decoded.version  | version           |
  *   | an entry is prepared, and the run after it is known  | execute_entry    | epoch             |
- *   | turns of a run that can be left out                  | execute_deferred | epoch             |
+ *   | turns of a run that can be deferred                  | execute_deferred | epoch             |
  *   | instructions executed ahead are in the decode cache  | ahead_epoch      | epoch             |
  *
- * A run is known for the bytes that memory has. A wavefront with an older line looks for its own
- * (cu_line_is_current()). */
+ * A run is known for the bytes of the last fetch. A wavefront with an older line looks for its own
+ * (cu_code_is_current()). */
 struct cu_code {
     struct decoded decoded[DECODE_ENTRIES];
     struct cu_code_line lines[CU_CODE_LINES];
@@ -60,8 +61,8 @@ static inline struct decoded *cu_decoded(const struct compute_unit *c)
     return cu_code(c)->decoded;
 }
 
-/* True if the line of the wavefront's pc has the bytes that memory has. */
-static inline bool cu_line_is_current(const struct compute_unit *c, const struct cu_wave *w)
+/* True if the line of the wavefront's pc has the bytes of the last fetch. */
+static inline bool cu_code_is_current(const struct compute_unit *c, const struct cu_wave *w)
 {
     return w->code_version == cu_code(c)->version;
 }

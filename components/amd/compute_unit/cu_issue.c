@@ -82,15 +82,15 @@ static OUT_OF_LINE enum cu_issue issue_special(struct compute_unit *c, struct cu
     if (!issue_execute(c, w, inst))
         return ISSUE_FAULT;
     if (inst->flags & ISA_IS_ENDPGM) {
-        wave_waits(c, w, now, WORK_WAITING_STORES);
+        wave_begin_wait(c, w, now, WORK_WAITING_STORES);
         w->state = WAVE_ENDING;
         w->instructions++;
         c->io.stats.instructions++;
         c->retired++;
-        wave_counted(c, w, now);
+        wave_check_counters(c, w, now);
         return ISSUE_DONE;
     }
-    wave_issues(c, w, WORK_ISSUED_OTHER, now);
+    wave_charge_turn(c, w, WORK_ISSUED_OTHER, now);
     if (inst->flags & ISA_IS_WAITCNT) {
         wave_wait_counters(c, w, inst, now);
         return ISSUE_DONE;
@@ -106,7 +106,7 @@ static OUT_OF_LINE enum cu_issue issue_special(struct compute_unit *c, struct cu
         next = now + (uint64_t)(inst->simm & 127) * ISSUE_SLEEP_UNIT + 1;
     if (inst->flags & ISA_IS_SETPRIO)
         issue_set_priority(c, w, (unsigned)inst->simm & 3);
-    wave_executes(c, w, WORK_EXECUTING_SLEEP, now, next - now);
+    wave_charge_executing(c, w, WORK_EXECUTING_SLEEP, now, next - now);
     wave_continue(c, w, now, next);
     return ISSUE_DONE;
 }
@@ -117,8 +117,8 @@ static inline void issue_count_vector(struct compute_unit *c, struct cu_wave *w,
 {
     c->simd[w->simd].valu_free = now + cycles;
     c->io.stats.valu++;
-    wave_issues(c, w, issued, now);
-    wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
+    wave_charge_turn(c, w, issued, now);
+    wave_charge_executing(c, w, WORK_EXECUTING_VALU, now, cycles);
 }
 
 /* Accounts for a scalar instruction that issues at `now` and keeps its wavefront for `cycles`. */
@@ -126,8 +126,8 @@ static inline void issue_count_scalar(struct compute_unit *c, struct cu_wave *w,
                                       uint64_t cycles)
 {
     c->io.stats.salu++;
-    wave_issues(c, w, WORK_ISSUED_SALU, now);
-    wave_executes(c, w, WORK_EXECUTING_SALU, now, cycles);
+    wave_charge_turn(c, w, WORK_ISSUED_SALU, now);
+    wave_charge_executing(c, w, WORK_EXECUTING_SALU, now, cycles);
 }
 
 /* The vector ALU is busy for so many cycles. */
@@ -168,10 +168,10 @@ static enum cu_issue issue_scalar(struct compute_unit *c, struct cu_wave *w,
         if (index_pool_has(&c->free_smem))
             result = smem_issue(c, w, inst, now);
         else
-            wave_waits(c, w, now, WORK_WAITING_SMEM_FULL);
+            wave_begin_wait(c, w, now, WORK_WAITING_SMEM_FULL);
         if (result != ISSUE_DONE)
             return result;
-        wave_issues(c, w, WORK_ISSUED_SMEM, now);
+        wave_charge_turn(c, w, WORK_ISSUED_SMEM, now);
     } else {
         if (!issue_execute(c, w, inst))
             return ISSUE_FAULT;
@@ -187,13 +187,13 @@ static enum cu_issue issue_vmem(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst, uint64_t now)
 {
     if (vmem_is_full(c)) {
-        wave_waits(c, w, now, WORK_WAITING_VMEM_FULL);
+        wave_begin_wait(c, w, now, WORK_WAITING_VMEM_FULL);
         return ISSUE_BLOCKED;
     }
     enum cu_issue result = vmem_issue(c, w, inst, now);
     if (result != ISSUE_DONE)
         return result;
-    wave_issues(c, w, WORK_ISSUED_VMEM, now);
+    wave_charge_turn(c, w, WORK_ISSUED_VMEM, now);
     wave_continue(c, w, now, now + 1);
     return ISSUE_DONE;
 }
@@ -208,13 +208,13 @@ static OUT_OF_LINE enum cu_issue issue_sync(struct compute_unit *c, struct cu_wa
     struct isa_sync sync;
     bool asks = isa_sync(&context, cu_scalars(c, w), inst, &sync);
     if (asks && (c->at_sync[w->simd] & bit || !compute_unit_work_can_reply(c))) {
-        wave_waits(c, w, now, WORK_WAITING_LDS);
+        wave_begin_wait(c, w, now, WORK_WAITING_LDS);
         cu_retry(c, w->simd, now + simds, now);
         return ISSUE_BLOCKED;
     }
     if (!issue_execute(c, w, inst))
         return ISSUE_FAULT;
-    wave_issues(c, w, WORK_ISSUED_LDS, now);
+    wave_charge_turn(c, w, WORK_ISSUED_LDS, now);
     c->io.stats.lds_instructions++;
     if (asks) {
         c->at_sync[w->simd] |= bit;
@@ -248,7 +248,7 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w,
         wave_charge(c, w, WORK_WAITING_LDS_CONFLICT, conflicts);
         w->accounted_until += conflicts;
     }
-    wave_issues(c, w, WORK_ISSUED_LDS, now);
+    wave_charge_turn(c, w, WORK_ISSUED_LDS, now);
     lds_start(c, w, inst, has_address ? address : NULL, active, now);
     c->io.stats.lds_instructions++;
     wave_continue(c, w, now, now + 1);
@@ -269,8 +269,8 @@ static enum cu_issue issue_branch(struct compute_unit *c, struct cu_wave *w,
     uint64_t cycles = (uint64_t)(taken ? compute_unit_params(c)->branch_latency
                                        : compute_unit_params(c)->branch_not_taken);
     c->io.stats.branches++;
-    wave_issues(c, w, WORK_ISSUED_BRANCH, now);
-    wave_executes(c, w, WORK_EXECUTING_BRANCH, now, cycles);
+    wave_charge_turn(c, w, WORK_ISSUED_BRANCH, now);
+    wave_charge_executing(c, w, WORK_EXECUTING_BRANCH, now, cycles);
     wave_continue(c, w, now, now + cycles);
     return ISSUE_DONE;
 }
@@ -308,7 +308,7 @@ static OUT_OF_LINE enum cu_issue issue_wave(struct compute_unit *c, struct cu_wa
     }
     const struct isa_inst *inst = &d->inst;
     profile_turn(c, w);
-    if (wave_counters_full(c, w, inst))
+    if (wave_counters_are_full(c, w, inst))
         return ISSUE_DONE;
     bool ends = inst->flags & ISA_IS_ENDPGM;
     if (likely(w->kind == CU_VALU))
@@ -383,8 +383,7 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
         unsigned kind = (unsigned)__builtin_ctz(kinds);
         uint64_t bits = s->ready[kind], free_at = issue_unit_free(s, kind);
         if (free_at > now) {
-            uint64_t turn = cu_turn(c, simd, free_at);
-            retry = min(turn, retry);
+            retry = min(cu_turn(c, simd, free_at), retry);
             continue;
         }
         if (unlikely(bits & s->prioritised))
@@ -400,17 +399,17 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
             continue;
         }
         s->turn[kind] = (uint8_t)(slot + 1);
-        if (s->ready[kind] && now + simds < retry)
-            retry = now + simds;
+        if (s->ready[kind])
+            retry = min(now + simds, retry);
     }
     if (retry != ENGINE_NEVER)
         cu_retry(c, simd, retry, now);
 }
 
 /* The turn of a SIMD in which nothing is ready but the wavefront, which comes from the wheel. */
-static inline void issue_alone(struct compute_unit *c, struct cu_simd *s, unsigned simd,
-                               struct cu_wave *w, uint64_t now)
+static inline void issue_alone(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
+    struct cu_simd *s = &c->simd[w->simd];
     unsigned kind = w->kind;
     uint64_t free_at = issue_unit_free(s, kind);
     wave_begin_ready(c, w, now);
@@ -418,11 +417,11 @@ static inline void issue_alone(struct compute_unit *c, struct cu_simd *s, unsign
         if (issue_wave(c, w, now) != ISSUE_BLOCKED) {
             s->turn[kind] = (uint8_t)(w->slot + 1);
             if (c->may_defer && w->state == WAVE_EXECUTING && w->kind <= CU_SCALAR)
-                deferred_begin(c, s, simd, w, now);
+                deferred_begin(c, w, now);
             return;
         }
     } else {
-        cu_retry(c, simd, cu_turn(c, simd, free_at), now);
+        cu_retry(c, w->simd, cu_turn(c, w->simd, free_at), now);
     }
     wave_set_ready(s, w);
 }

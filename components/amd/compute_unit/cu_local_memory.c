@@ -71,7 +71,7 @@ static uint64_t lds_hold(const struct compute_unit *c, struct cu_wave *w,
 {
     uint64_t delay = compute_unit_params(c)->lds_write_delay;
     w->held_until = now + compute_unit_params(c)->lds_write_hold;
-    w->lds_written_at = delay ? done + delay : 0;
+    w->lds_write_end = delay ? done + delay : 0;
     memcpy(w->held_registers, inst->src, sizeof w->held_registers);
     w->held_dwords = inst->dwords;
     return done + delay;
@@ -115,6 +115,6 @@ static void lds_finish(struct compute_unit *c, uint64_t now)
         c->lds_next = c->lds_end_count ? lds_end_at(c, c->lds_end_head)->cycle : ENGINE_NEVER;
         w->lgkm--;
         w->lds--;
-        wave_counted(c, w, now);
+        wave_check_counters(c, w, now);
     }
 }

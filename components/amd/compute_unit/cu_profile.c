@@ -45,7 +45,7 @@ static struct profile_row *profile_at(const struct compute_unit *c, const struct
 {
     struct profile_row *row = profile_row(c->io.base.leaf, cu_group_at(c, w->group)->kernel, pc);
     const struct decoded *d = &cu_decoded(c)[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
-    if (!row->text[0] && d->valid && d->address == pc
+    if (!row->text[0] && d->is_valid && d->address == pc
         && isa_format(&d->inst, UINT64_MAX, row->text, sizeof row->text) >= sizeof row->text)
         row->text[sizeof row->text - 1] = '\0';
     return row;
@@ -152,8 +152,8 @@ static void profile_scalar_served(struct compute_unit *c, const struct cu_smem *
 #define profile_scalar_served(c, e, answer)  ((void)0)
 #define profile_start(c, w)                  ((void)0)
 #define profile_turn(c, w)                   ((void)0)
-#define profile_waited(c, w, kind, cycles)   ((void)0)
-#define profile_spent(c, w, kind, cycles)    ((void)0)
+#define profile_waited(c, w, kind, cycles)   ((void)(c))
+#define profile_spent(c, w, kind, cycles)    ((void)(c))
 #define profile_waits(c, w, cause)           ((void)0)
 #define profile_issued(c, w, issued, cycles) ((void)0)
 #define profile_executed(c, w, pc, idle)     ((void)(pc), (void)(idle))

@@ -47,7 +47,7 @@ static void report_wave(const struct compute_unit *c, const struct cu_wave *w,
     char reason[96], text[ISA_MAX_TEXT] = "";
     uint64_t pc = cu_scalars(c, w)->pc;
     const struct decoded *d = &cu_decoded(c)[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
-    if (d->valid && d->address == pc
+    if (d->is_valid && d->address == pc
         && isa_format(&d->inst, UINT64_MAX, text, sizeof text) >= sizeof text)
         text[sizeof text - 1] = 0;
     hang_note(report, "kernel '%s', work-group (%u,%u,%u), wavefront %u %s at pc 0x%" PRIx64 " %s",

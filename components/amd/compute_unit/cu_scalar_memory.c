@@ -47,7 +47,7 @@ static void smem_complete(struct compute_unit *c, const struct cu_smem *e, uint3
     w->lgkm--;
     index_pool_give(&c->free_smem, cu_smem_number(c, e));
     vmem_unblock(c, now);
-    wave_counted(c, w, now);
+    wave_check_counters(c, w, now);
 }
 
 /* False: the run has failed. */

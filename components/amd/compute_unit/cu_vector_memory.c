@@ -37,7 +37,7 @@ static inline bool vmem_in_one(struct compute_unit *c, const struct cu_wave *w,
         return false;
     if (!m->swizzle_mask)
         return bounds_hold(c, w, r->low, r->high + bytes);
-    if (m->straddle_mask || c->span_version != compute_unit_program(c)->version)
+    if (m->straddle_mask || c->span_table_version != compute_unit_program(c)->version)
         return false;
     if (bytes > 4)
         bytes = (bytes / 4 - 1) * m->dword_stride + 4;
@@ -94,7 +94,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->remaining)
             break;
-        if (e->mask && e->returns && !e->fence)
+        if (e->mask && e->returns && !e->is_fence)
             vmem_write_back(c, w, e);
         struct work_account *account = &cu_ledger_at(c, w->ledger)->account;
         account->vmem_issued++;
@@ -104,14 +104,14 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         if (e->next == CU_NONE)
             w->vmem_last = CU_NONE;
         w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
-        w->lgkm -= e->flat;
-        w->flat -= e->flat;
+        w->lgkm -= e->raises_lgkm;
+        w->flat -= e->raises_lgkm;
         index_pool_give(&c->free_vmem, number);
         if (e->rest != CU_NONE)
             index_pool_give(&c->free_rests, e->rest);
         vmem_unblock(c, now);
     }
-    wave_counted(c, w, now);
+    wave_check_counters(c, w, now);
 }
 
 /* The time that the addresses take, of which the lines have equal parts. */
@@ -129,8 +129,8 @@ static void vmem_work_out_addresses(struct compute_unit *c, struct cu_vmem *e,
     e->pace = (uint8_t)(lines && cycles > lines ? cycles / lines - 1 : 0);
 }
 
-static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const struct isa_memory *m,
-                            const struct isa_reach *r, unsigned number)
+static void vmem_coalesce(struct compute_unit *c, struct cu_vmem *e, const struct isa_memory *m,
+                          const struct isa_reach *r, unsigned number)
 {
     struct coalesced_line lines[COALESCER_MAX_LINES];
     unsigned count = 0;
@@ -172,8 +172,8 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const str
 /* A wavefront spins when one instruction reads the same address twice with no other access in
  * between: it polls for another wavefront's write. A compare-and-swap that compares with the same
  * value again spins, too; an atomic addition does not. */
-static void vmem_note_poll(struct compute_unit *c, struct cu_wave *w, const struct cu_vmem *e,
-                           const struct cu_vmem_rest *rest)
+static void vmem_count_poll(struct compute_unit *c, struct cu_wave *w, const struct cu_vmem *e,
+                            const struct cu_vmem_rest *rest)
 {
     const struct isa_memory *m = &rest->access;
     bool swaps = m->kind == ISA_MEMORY_ATOMIC && m->returns && m->atomic == ISA_ATOMIC_CMPSWAP;
@@ -218,7 +218,7 @@ static void vmem_keep(struct compute_unit *c, struct cu_vmem *e, unsigned rest)
     bool run = e->shape == VMEM_LINEAR && !m->unusual
                && (m->kind == ISA_MEMORY_LOAD || m->mask == UINT64_MAX);
     bool inside = e->shape == VMEM_IN_LINES && !m->unusual;
-    bool is_needed = !run && !inside && (m->mask || e->fence);
+    bool is_needed = !run && !inside && (m->mask || e->is_fence);
     e->rest = is_needed ? (uint16_t)rest : CU_NONE;
     if (!is_needed)
         index_pool_give(&c->free_rests, rest);
@@ -245,10 +245,10 @@ static void vmem_describe(const struct compute_unit *c, struct cu_vmem *e,
     e->kind = m->kind;
     e->bytes = m->bytes;
     e->returns = m->kind == ISA_MEMORY_LOAD || m->returns;
-    e->flat = (e->inst.flags & ISA_RAISES_LGKM) != 0;
+    e->raises_lgkm = (e->inst.flags & ISA_RAISES_LGKM) != 0;
     e->pace = 0;
     e->scope = m->scope;
-    e->coherent = m->kind == ISA_MEMORY_LOAD && m->glc;
+    e->is_coherent = m->kind == ISA_MEMORY_LOAD && m->glc;
     e->wave = (uint16_t)cu_wave_number(c, w);
     e->issued = now;
     e->first_send = now + compute_unit_params(c)->vmem_latency;
@@ -264,8 +264,8 @@ static bool vmem_find_addresses(struct compute_unit *c, struct isa_context *cont
         cu_fault(c, w, &e->inst, e->pc, UINT32_MAX, isa_status_text(status));
         return false;
     }
-    e->fence = m->kind == ISA_MEMORY_CACHE_OP;
-    if (e->fence)
+    e->is_fence = m->kind == ISA_MEMORY_CACHE_OP;
+    if (e->is_fence)
         m->mask = 0;
     if (!m->mask)
         return true;
@@ -297,14 +297,14 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w,
         isa_memory_lds(&context, inst, m);
     vmem_describe(c, e, m, w, now);
     vmem_stage(c, &context, rest, e);
-    vmem_take_lines(c, e, m, &reach, number);
-    vmem_note_poll(c, w, e, rest);
+    vmem_coalesce(c, e, m, &reach, number);
+    vmem_count_poll(c, w, e, rest);
     vmem_keep(c, e, place);
-    if (e->fence)
+    if (e->is_fence)
         e->remaining = 1;
     w->vm += (inst->flags & ISA_RAISES_VM) != 0;
-    w->lgkm += e->flat;
-    w->flat += e->flat;
+    w->lgkm += e->raises_lgkm;
+    w->flat += e->raises_lgkm;
     vmem_enqueue(c, w, e, number);
     c->io.stats.vmem_instructions++;
     s->pc += inst->size;
@@ -359,7 +359,7 @@ static void vmem_send_line(struct compute_unit *c, const struct cu_vmem *e, unsi
     uint32_t pid = cu_group_at(c, cu_wave_at(c, e->wave)->group)->pid;
     if (e->kind == ISA_MEMORY_LOAD)
         compute_unit_vmem_send_read(c, tag, cu_coalesced(c, tag).address, CU_LINE, pid,
-                                    e->coherent);
+                                    e->is_coherent);
     else if (e->kind == ISA_MEMORY_STORE)
         vmem_send_store(c, e, number, tag, pid);
     else
@@ -395,7 +395,7 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->first_send > now || !compute_unit_vmem_can_send(c))
             return false;
-        if (e->fence) {
+        if (e->is_fence) {
             vmem_send_fence(c, &cu_vmem_rest_at(c, e->rest)->access, (uint16_t)(CU_LINES + number));
         } else {
             uint16_t tag = e->unsent;
@@ -404,7 +404,7 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
             if (e->pace)
                 e->first_send = now + 1 + e->pace;
         }
-        if (e->fence || e->unsent == CU_NONE) {
+        if (e->is_fence || e->unsent == CU_NONE) {
             c->vmem_send_head = (c->vmem_send_head + 1) % queue;
             c->vmem_send_count--;
         }
@@ -421,8 +421,8 @@ static uint64_t vmem_next_send(const struct compute_unit *c)
 }
 
 /* Bytes of a line to the stage. */
-static inline void vmem_take_data(struct compute_unit *c, struct cu_vmem *e, unsigned number,
-                                  struct coalesced_line line, const uint8_t *data)
+static inline void vmem_stage_line(struct compute_unit *c, struct cu_vmem *e, unsigned number,
+                                   struct coalesced_line line, const uint8_t *data)
 {
     uint8_t *stage = cu_stage(c, e);
     if (e->shape == VMEM_LINEAR)
@@ -442,10 +442,10 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
         unsigned number =
             m->tag >= CU_LINES ? m->tag - (unsigned)CU_LINES : cu_line_owner(cu_line_at(c, m->tag));
         struct cu_vmem *e = cu_vmem_at(c, number);
-        if (!e->fence) {
+        if (!e->is_fence) {
             if (e->returns)
-                vmem_take_data(c, e, number, cu_coalesced(c, m->tag),
-                               mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
+                vmem_stage_line(c, e, number, cu_coalesced(c, m->tag),
+                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             profile_served(c, cu_wave_at(c, e->wave), e->pc, m);
             index_pool_give(&c->free_lines, m->tag);
         }

@@ -32,11 +32,11 @@ struct cu_vmem {
     uint8_t kind;       /* enum isa_memory_kind */
     uint8_t bytes;      /* in memory, a lane */
     bool returns;       /* loads, and atomics that return */
-    uint8_t flat;       /* lowers lgkmcnt too */
-    uint8_t fence;      /* a cache operation: a fence instead of lines */
+    bool raises_lgkm;   /* counts in lgkmcnt, too */
+    bool is_fence;      /* a cache operation: a fence instead of lines */
     uint8_t pace;       /* cycles that its next line waits longer for its address */
     uint8_t scope;      /* scope of a store: enum scope */
-    uint8_t coherent;   /* a load past the L1 (glc) */
+    bool is_coherent;   /* a load past the L1 (glc) */
     struct isa_inst inst;
 };
 
@@ -50,8 +50,9 @@ struct cu_vmem_rest {
  * thousand. */
 struct cu_line {
     uint64_t lanes;
-    uint64_t rest; /* address / CU_LINE, from bit 42 on the struct cu_vmem, from bit 53 on the next
-                      line or CU_LAST_LINE; virtual addresses have 48 bits */
+    /* address / CU_LINE, from bit 42 on the number of the struct cu_vmem, from bit 53 on the next
+     * line or CU_LAST_LINE; virtual addresses have 48 bits. */
+    uint64_t packed;
 };
 _Static_assert(CU_LINES < CU_LAST_LINE, "the number of a line has 11 bits");
 
@@ -63,12 +64,12 @@ static inline struct cu_line cu_line_of(struct coalesced_line line, unsigned own
 
 static inline unsigned cu_line_owner(const struct cu_line *l)
 {
-    return (unsigned)(l->rest >> 42) & CU_LAST_LINE;
+    return (unsigned)(l->packed >> 42) & CU_LAST_LINE;
 }
 
 static inline unsigned cu_line_next(const struct cu_line *l)
 {
-    return (unsigned)(l->rest >> 53);
+    return (unsigned)(l->packed >> 53);
 }
 
 static inline struct cu_line *cu_line_at(const struct compute_unit *c, unsigned number)
@@ -80,7 +81,7 @@ static inline struct cu_line *cu_line_at(const struct compute_unit *c, unsigned 
 static inline struct coalesced_line cu_coalesced(const struct compute_unit *c, unsigned number)
 {
     const struct cu_line *l = cu_line_at(c, number);
-    return (struct coalesced_line){l->rest << 22 >> 16, l->lanes};
+    return (struct coalesced_line){l->packed << 22 >> 16, l->lanes};
 }
 
 /* Room for the lines of one more vector memory instruction. */

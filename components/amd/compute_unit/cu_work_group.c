@@ -52,12 +52,12 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->priority = 0;
     w->ahead = 0;
     w->code_pc = w->code_next = UINT64_MAX;
-    w->held_until = w->lds_written_at = w->sgpr_until = 0;
+    w->held_until = w->lds_write_end = w->sgpr_until = 0;
     w->accounted_until = now;
     w->time_kind = WORK_WAITING_FETCH;
     w->ledger = g->ledger;
     w->account_at = arena_place(cu_ledger_at(c, g->ledger)->account.slot_cycles);
-    w->unusual = g->memory_only;
+    w->is_memory_only = g->is_memory_only;
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
     w->complete_version = 0;
@@ -94,7 +94,7 @@ static void wave_leave_sync(struct compute_unit *c, struct cu_wave *w, uint64_t 
     c->at_sync[w->simd] &= ~((uint64_t)1 << w->slot);
     w->lgkm--;
     w->lds--;
-    wave_counted(c, w, now);
+    wave_check_counters(c, w, now);
 }
 
 /* Takes one work-group from the port, or word for a wavefront. */
@@ -127,7 +127,7 @@ static void group_start(struct compute_unit *c, uint64_t now)
         .scratch = p.scratch,
         .scratch_begin = p.scratch + (uint64_t)p.scratch_wavefront * p.scratch_bytes_per_wavefront,
         .scratch_bytes = p.scratch ? (uint64_t)p.wavefronts * p.scratch_bytes_per_wavefront : 0,
-        .memory_only = p.memory_only != 0,
+        .is_memory_only = p.memory_only != 0,
         .arrived = now};
     g->ledger = (uint8_t)ledger_open(c, p.dispatch_id, now);
     if (!c->resident_waves)
@@ -144,7 +144,7 @@ static void group_start(struct compute_unit *c, uint64_t now)
 
 static void group_answer(struct compute_unit *c)
 {
-    deferred_take_all(c, compute_unit_now(c) + 1);
+    deferred_flush_all(c, compute_unit_now(c) + 1);
     while (c->groups_to_answer && compute_unit_work_can_reply(c)) {
         unsigned slot = (unsigned)__builtin_ctzll(c->groups_to_answer);
         struct cu_group *g = cu_group_at(c, slot);
@@ -175,7 +175,7 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
 static void group_finish(struct compute_unit *c, const struct cu_group *g, uint64_t now)
 {
     struct cu_ledger *ledger = cu_ledger_at(c, g->ledger);
-    ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->ended_at;
+    ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->end_cycles;
     ledger->account.held += g->waves * (now - g->arrived);
     if (!--ledger->running)
         ledger->account.active += now - ledger->active_since;
@@ -187,11 +187,11 @@ static void group_finish(struct compute_unit *c, const struct cu_group *g, uint6
 static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     struct cu_group *g = cu_group_at(c, w->group);
-    wave_waits(c, w, now, WORK_ENDED);
+    wave_begin_wait(c, w, now, WORK_ENDED);
     if (unlikely(execution_observer))
         execution_observer->end(c->io.base.leaf, cu_wave_number(c, w));
     timeline_end(&c->io.base, cu_wave_name(c, w), wavefront_span);
-    g->ended_at += now;
+    g->end_cycles += now;
     w->state = WAVE_FREE;
     c->simd[w->simd].prioritised &= ~((uint64_t)1 << w->slot);
     fetch_forget(c, w->simd, w->slot);

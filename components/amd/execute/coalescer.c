@@ -38,7 +38,7 @@ unsigned coalescer_linear_lines(const struct isa_memory *m, uint64_t base,
 enum { COALESCER_FEW = 8, COALESCER_SLOTS = 512 };
 
 struct coalescer_index {
-    bool used;
+    bool is_used;
     uint16_t slot[COALESCER_SLOTS]; /* 1 + position in the list of lines; written when `used` */
 };
 
@@ -63,9 +63,9 @@ static unsigned coalescer_add(struct coalescer_index *index, struct coalesced_li
             }
         }
     } else {
-        if (!index->used) {
+        if (!index->is_used) {
             memset(index->slot, 0, sizeof index->slot);
-            index->used = true;
+            index->is_used = true;
             for (unsigned i = 0; i < count; i++)
                 index->slot[coalescer_slot(index, out, out[i].address)] = (uint16_t)(i + 1);
         }
@@ -84,7 +84,7 @@ unsigned coalescer_simple_lines(const struct isa_memory *m, struct coalesced_lin
 {
     struct coalescer_index index;
     unsigned count = 0, lane = m->mask ? (unsigned)__builtin_ctzll(m->mask) : ISA_LANES;
-    index.used = false;
+    index.is_used = false;
     if (m->mask == UINT64_MAX) {
         for (uint64_t breaks = isa_memory_breaks(m->address); breaks;) {
             unsigned first = (unsigned)__builtin_ctzll(breaks);
@@ -112,7 +112,7 @@ unsigned coalescer_lines(const struct isa_memory *m, struct coalesced_line *out)
     struct coalescer_index index;
     const uint64_t in_line = COALESCER_LINE - 1;
     unsigned count = 0;
-    index.used = false;
+    index.is_used = false;
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest), bytes;
         unsigned runs = coalescer_runs(m, lane, &bytes);
@@ -194,10 +194,8 @@ static unsigned coalescer_quad_cycles(const struct isa_memory *m, unsigned first
         if (!(m->mask >> lane & 1))
             continue;
         uint64_t at = m->address[lane];
-        unsigned in_ram = coalescer_bank_add(&lines, at / tags.line, tags.rams);
-        unsigned in_bank = coalescer_bank_add(&elements, at / element, COALESCER_QUAD);
-        most = max(in_ram, most);
-        most = max(in_bank, most);
+        most = max(coalescer_bank_add(&lines, at / tags.line, tags.rams), most);
+        most = max(coalescer_bank_add(&elements, at / element, COALESCER_QUAD), most);
     }
     return most;
 }

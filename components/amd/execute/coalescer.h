@@ -29,7 +29,7 @@ struct coalesced_line {
  * bytes. */
 static inline bool coalescer_is_linear(const struct isa_memory *m, const struct isa_reach *r)
 {
-    return !m->swizzle_mask && r->linear;
+    return !m->swizzle_mask && r->is_linear;
 }
 
 static inline uint64_t coalescer_lane_range(unsigned first, unsigned last)
@@ -68,7 +68,7 @@ static inline uint64_t coalescer_run(const struct isa_memory *m, unsigned lane, 
 /* True if each active lane's access lies in one line. */
 static inline bool coalescer_stays_in_lines(const struct isa_memory *m, const struct isa_reach *r)
 {
-    return r->in_lines && (!m->swizzle_mask || (m->bytes <= 4 && !m->straddle_mask));
+    return r->stays_in_lines && (!m->swizzle_mask || (m->bytes <= 4 && !m->straddle_mask));
 }
 
 /* Lines of an access whose lanes stay in lines: neighbouring lanes in the same line are found
@@ -141,8 +141,7 @@ static inline void coalescer_linear_from_line(unsigned bytes, uint64_t base, uin
                                               const uint8_t *data, uint8_t *stage)
 {
     uint64_t end = base + (uint64_t)ISA_LANES * bytes;
-    uint64_t first = max(line, base), last = line + COALESCER_LINE;
-    last = min(last, end);
+    uint64_t first = max(line, base), last = min(line + COALESCER_LINE, end);
     if (first == line && last == line + COALESCER_LINE)
         memcpy(stage + (first - base), data, COALESCER_LINE);
     else
@@ -154,8 +153,7 @@ static inline uint64_t coalescer_linear_to_line(unsigned bytes, uint64_t base, u
                                                 const uint8_t *stage, uint8_t *data)
 {
     uint64_t end = base + (uint64_t)ISA_LANES * bytes;
-    uint64_t first = max(line, base), last = line + COALESCER_LINE;
-    last = min(last, end);
+    uint64_t first = max(line, base), last = min(line + COALESCER_LINE, end);
     memcpy(data + (first - line), stage + (first - base), last - first);
     return coalescer_byte_mask((unsigned)(first - line), (unsigned)(last - first));
 }

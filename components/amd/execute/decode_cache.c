@@ -53,7 +53,7 @@ int decode_fill(struct decoded *d, enum isa_target target, uint64_t address, con
     if (result < 0)
         return result;
     *d = (struct decoded){.address = address,
-                          .valid = 1,
+                          .is_valid = true,
                           .kind = decode_kind(&inst),
                           .issued = decode_issued(&inst),
                           .nops = decode_nops(&inst),
@@ -62,7 +62,7 @@ int decode_fill(struct decoded *d, enum isa_target target, uint64_t address, con
     return 0;
 }
 
-void decode_take_counts(struct decoded *cache, const struct warm_code *code)
+void decode_collect_counts(struct decoded *cache, const struct warm_code *code)
 {
     uint64_t end =
         code->end - code->first < 4 * DECODE_ENTRIES ? code->end : code->first + 4 * DECODE_ENTRIES;

@@ -25,7 +25,7 @@ struct decoded {
     _Alignas(64) uint64_t address;
     uint64_t count;
     uint32_t words[ISA_MAX_INST_BYTES / 4];
-    uint8_t valid;
+    bool is_valid;
     uint8_t kind;     /* enum cu_kind */
     uint8_t issued;   /* enum work_cycles_kind that its turn counts for */
     uint8_t nops;     /* s_nop: turns after the first */
@@ -33,7 +33,7 @@ struct decoded {
     struct isa_inst inst;
 };
 
-static inline bool decode_same(const struct decoded *d, const uint8_t *bytes)
+static inline bool decode_has_bytes(const struct decoded *d, const uint8_t *bytes)
 {
     uint32_t first, second;
     memcpy(&first, bytes, 4);
@@ -51,8 +51,8 @@ int decode_fill(struct decoded *d, enum isa_target target, uint64_t address, con
 static inline bool decode_holds(const struct decoded *d, enum isa_target target, uint64_t address,
                                 const uint8_t *bytes, unsigned size)
 {
-    return d->valid && d->address == address && d->inst.target == target && d->inst.size <= size
-           && decode_same(d, bytes);
+    return d->is_valid && d->address == address && d->inst.target == target && d->inst.size <= size
+           && decode_has_bytes(d, bytes);
 }
 
 static inline uint32_t decode_slot(uint64_t address)
@@ -76,6 +76,6 @@ static inline int decode_find(struct decoded *cache, enum isa_target target, uin
 
 /* Adds how often the instructions in [first, end) were issued to counts[], by bucket of their
  * distance from `entry`, and forgets it. */
-void decode_take_counts(struct decoded *cache, const struct warm_code *code);
+void decode_collect_counts(struct decoded *cache, const struct warm_code *code);
 
 #endif

@@ -21,7 +21,7 @@ static void signal_to(struct wave_sync_resource *r, uint32_t times)
 
 static bool meet(struct wave_sync_resource *r, uint32_t value, struct wave_sync_wait *wait)
 {
-    *wait = (struct wave_sync_wait){.number = r->releases, .barrier = true};
+    *wait = (struct wave_sync_wait){.number = r->releases, .is_barrier = true};
     if (r->counter) {
         r->counter--;
         return true;
@@ -72,14 +72,14 @@ bool wave_sync_do(struct wave_sync *s, const struct isa_sync *request, struct wa
 bool wave_sync_is_over(const struct wave_sync *s, const struct wave_sync_wait *wait)
 {
     const struct wave_sync_resource *r = &s->resource[wait->resource];
-    return (wait->barrier ? r->releases : r->served) > wait->number;
+    return (wait->is_barrier ? r->releases : r->served) > wait->number;
 }
 
 void wave_sync_text(const struct wave_sync *s, const struct wave_sync_wait *wait, char *buf,
                     size_t n)
 {
     const struct wave_sync_resource *r = &s->resource[wait->resource];
-    if (wait->barrier)
+    if (wait->is_barrier)
         snprintf(
             buf, n,
             "waits for ever: barrier %u of the global wave sync (ds_gws_barrier) expects %" PRIu64

@@ -31,7 +31,7 @@ struct wave_sync {
 struct wave_sync_wait {
     uint64_t number;
     uint8_t resource;
-    bool barrier;
+    bool is_barrier;
 };
 
 /* True: the wavefront waits, until wave_sync_is_over(). */

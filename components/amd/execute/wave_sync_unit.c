@@ -79,7 +79,7 @@ void wave_sync_unit_report(const struct wave_sync_unit *u, struct hang_report *r
     uint32_t at[ISA_SYNC_RESOURCES][2] = {{0}};
     for (uint32_t i = 0; i < u->waiting_count; i++) {
         const struct wave_sync_wait *w = &entry_at(u, i)->wait;
-        at[w->resource][w->barrier]++;
+        at[w->resource][w->is_barrier]++;
     }
     for (uint32_t i = 0; i < ISA_SYNC_RESOURCES; i++) {
         if (at[i][1])

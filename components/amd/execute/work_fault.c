@@ -20,7 +20,7 @@ void work_fault_text(const struct work_fault_place *p, const char *cause, char *
              p->group[2], p->wavefront, lane);
 }
 
-/* Describes an address near a value that kernels get in place of a pointer; false: it is none. */
+/* Describes an address near a value that kernels get in place of a pointer. False: it is none. */
 static bool describe_no_pointer(const struct work_fault_access *access, char *cause, size_t size)
 {
     uint64_t address = access->address;

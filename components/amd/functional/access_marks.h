@@ -51,7 +51,7 @@ static ALWAYS_INLINE void mark_span(struct footprint *f, const char *host,
                                     const struct lanes_span *s, unsigned bytes, uint64_t exec,
                                     enum footprint_kind kind)
 {
-    bool dense = s->regular && s->step == bytes && exec == UINT64_MAX;
+    bool dense = s->is_regular && s->step == bytes && exec == UINT64_MAX;
     if (dense || s->low == s->high)
         footprint_mark(f, host, (uint64_t)(s->high - s->low) + bytes, kind);
     else

@@ -201,7 +201,8 @@ static uint32_t free_range(uint32_t slots)
         before = first;
         for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++) {
             const struct run *r = &functional.runs[i];
-            if (functional.run_used[i] && first < r->first + r->slots && r->first < first + slots)
+            if (functional.is_run_used[i] && first < r->first + r->slots
+                && r->first < first + slots)
                 first = r->first + r->slots;
         }
     } while (first != before);
@@ -211,7 +212,7 @@ static uint32_t free_range(uint32_t slots)
 static struct run *free_run(void)
 {
     for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++)
-        if (!functional.run_used[i])
+        if (!functional.is_run_used[i])
             return &functional.runs[i];
     return NULL;
 }
@@ -224,7 +225,7 @@ bool functional_has_room(uint32_t resident)
 bool functional_is_awaited(void)
 {
     uint32_t i = 0;
-    while (i < FUNCTIONAL_LAUNCHES && !functional.run_used[i])
+    while (i < FUNCTIONAL_LAUNCHES && !functional.is_run_used[i])
         i++;
     return i < FUNCTIONAL_LAUNCHES;
 }
@@ -298,8 +299,8 @@ static void run_on(struct run *r)
             break;
         }
     }
-    functional.run_used[r - functional.runs] = r->result.end == FUNCTIONAL_YIELDED;
-    functional.yields = functional.run_used[r - functional.runs] ? functional.yields : 0;
+    functional.is_run_used[r - functional.runs] = r->result.end == FUNCTIONAL_YIELDED;
+    functional.yields = functional.is_run_used[r - functional.runs] ? functional.yields : 0;
     touch_pause(&r->touch);
     r->result.instructions = r->instructions;
     functional_collect_counts(r);
@@ -351,7 +352,7 @@ void functional_resume(uint32_t number, uint64_t before, enum functional_others 
                        struct functional_result *result)
 {
     struct run *r = &functional.runs[number];
-    if (!functional.run_used[number])
+    if (!functional.is_run_used[number])
         bug("functional: launch %u has not yielded", number);
     r->own_launch.before = before - r->instructions;
     r->own_launch.others = others;

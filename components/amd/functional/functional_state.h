@@ -114,7 +114,7 @@ struct functional_state {
     uint32_t live_groups[FUNCTIONAL_SLOTS];    /* slots of a launch, oldest first */
     uint32_t free_slots[FUNCTIONAL_SLOTS];
     struct run runs[FUNCTIONAL_LAUNCHES];
-    bool run_used[FUNCTIONAL_LAUNCHES]; /* `runs` in use; apart, as a run takes a page or so */
+    bool is_run_used[FUNCTIONAL_LAUNCHES]; /* `runs` in use; apart, as a run takes a page or so */
     uint32_t launches;
     uint32_t yields; /* turns of launches since one of them ended or began */
     struct wave_sync syncs[GPU_SET_MAX];
@@ -132,7 +132,7 @@ static inline void functional_count_progress(struct run *r)
     r->turn_end = r->instructions + (uint64_t)FUNCTIONAL_SLICE * r->live_count;
 }
 
-/* functional_steps.c: a turn of a work-group; false: the run has failed. */
+/* functional_steps.c: a turn of a work-group. False: the run has failed. */
 bool functional_group_run(struct run *r, struct group *g);
 void functional_fault(struct run *r, const struct group *g, const struct wave *w,
                       const struct isa_inst *inst, uint64_t pc, uint32_t lane, const char *cause);

@@ -108,9 +108,9 @@ static struct step *known_step(const struct run *r, uint64_t pc)
     struct step *s = &r->worker->steps[slot];
     const struct decoded *d = &r->worker->decode_cache[slot];
     const struct host_span *w = host_view_find(&r->worker->view, pc);
-    if (!w || !host_span_holds(w, pc, ISA_MAX_INST_BYTES) || s->address != pc || !d->valid
+    if (!w || !host_span_holds(w, pc, ISA_MAX_INST_BYTES) || s->address != pc || !d->is_valid
         || d->address != pc || d->inst.target != r->launch->target || s->split != registers_split(r)
-        || !decode_same(d, (const uint8_t *)w->host + (pc - w->start)))
+        || !decode_has_bytes(d, (const uint8_t *)w->host + (pc - w->start)))
         return NULL;
     if (r->launch->executed)
         begin_counting(r, s);

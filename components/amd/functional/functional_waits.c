@@ -36,7 +36,7 @@ void functional_begin_watch(struct run *r)
 {
     uint32_t waiting = 0;
     for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++)
-        waiting += functional.run_used[i];
+        waiting += functional.is_run_used[i];
     r->watch.on = r->launch->others == FUNCTIONAL_YIELDED_LAUNCHES
                   && livelock_turn(functional.yields, 3 * waiting);
     if (!r->watch.on)
@@ -107,7 +107,7 @@ enum functional_end functional_yield(struct run *r)
     bool all_repeat = r->watch.on;
     functional.yields++;
     for (uint32_t i = 0; all_repeat && i < FUNCTIONAL_LAUNCHES; i++)
-        all_repeat = &functional.runs[i] == r || !functional.run_used[i]
+        all_repeat = &functional.runs[i] == r || !functional.is_run_used[i]
                      || functional.runs[i].repeated_lap == livelock_lap();
     if (!all_repeat || r->repeated_lap != livelock_lap() || !r->launch->is_alone
         || !r->launch->is_alone())

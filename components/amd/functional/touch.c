@@ -207,7 +207,7 @@ bool touch_run(struct host_view *t, const struct host_span *w, uint64_t base,
     bool store = ready->memory == ISA_READY_STORE;
     uint64_t active = exec >> s->first;
     bool gapless =
-        s->regular && !(active & (active + 1)) && s->step <= (store ? ready->bytes : WARM_LINE);
+        s->is_regular && !(active & (active + 1)) && s->step <= (store ? ready->bytes : WARM_LINE);
     if (gapless || s->low == s->high)
         touch_bytes(t, w, kind_of(ready), base + s->low, base + s->high + ready->bytes);
     return gapless || s->low == s->high;

@@ -152,7 +152,8 @@ enum isa_cache_op {
     ISA_CACHE_RELEASE  /* buffer_wbl2: lines that others at the scope may read are written back */
 };
 
-/* Scope of a vector memory operation; the order of `enum scope` of mem.heddle. */
+/* Scope of a vector memory operation, numbered as `enum scope` of
+ * components/protocols/mem/mem.heddle (asserted in compute_unit/cu_vector_memory.c). */
 enum isa_scope { ISA_SCOPE_WAVEFRONT, ISA_SCOPE_WORK_GROUP, ISA_SCOPE_AGENT, ISA_SCOPE_SYSTEM };
 
 enum { ISA_NO_WAIT = 255 };
@@ -373,8 +374,8 @@ enum { ISA_SYNC_RESOURCES = 64 };
 
 struct isa_sync {
     uint8_t operation; /* enum isa_sync_operation */
-    uint8_t
-        resource;   /* below ISA_SYNC_RESOURCES: the offset and M0[21:16] (LLVM, SIISelLowering) */
+    /* Below ISA_SYNC_RESOURCES: the offset and M0[21:16] (LLVM, SIISelLowering). */
+    uint8_t resource;
     uint32_t value; /* operand of the first active lane, or lane 0 if none is; 0: no operand */
 };
 
@@ -385,7 +386,8 @@ bool isa_sync(const struct isa_context *ctx, const struct isa_wave *wave,
 
 /* ---- atomics ---- */
 
-/* The order is that of `enum atomic_op` of components/protocols/mem/mem.heddle. */
+/* Numbered as `enum atomic_op` of components/protocols/mem/mem.heddle (asserted in
+ * compute_unit/cu_vector_memory.c). */
 enum isa_atomic {
     ISA_ATOMIC_SWAP,
     ISA_ATOMIC_CMPSWAP,
@@ -476,8 +478,8 @@ enum { ISA_REACH_LINE = 64 };
 struct isa_reach {
     uint64_t low, high; /* the lowest and the highest of them */
     uint64_t base;      /* linear: lane l's is base + l * bytes */
-    bool linear;
-    bool in_lines; /* no lane's bytes from its address on cross a multiple of ISA_REACH_LINE */
+    bool is_linear;
+    bool stays_in_lines; /* no lane's bytes cross a multiple of ISA_REACH_LINE */
 };
 
 /* m->mask is not 0. */
@@ -513,7 +515,8 @@ enum {
 /* True if a load must see the writes of others at its agent. */
 static inline bool isa_is_coherent(const struct isa_inst *inst)
 {
-    unsigned past = isa_traits[inst->target].scope_bits ? ISA_MEM_SCC : ISA_MEM_GLC | ISA_MEM_SCC;
+    unsigned past =
+        isa_traits[inst->target].has_scope_bits ? ISA_MEM_SCC : ISA_MEM_GLC | ISA_MEM_SCC;
     return (inst->memory & past) != 0;
 }
 
@@ -604,7 +607,7 @@ struct isa_row {
     int opcode[ISA_TARGET_COUNT]; /* -1: the target does not have it */
     enum isa_unit unit;
     enum isa_timing timing;
-    bool implemented;
+    bool is_implemented;
 };
 
 /* Rows of all tables, in table order: for coverage pages and tests. */

@@ -52,7 +52,7 @@ struct isa_traits {
     bool minimum_keeps_denormals; /* v_min, v_max, v_med3 of floats do not flush, whatever MODE says
                                    */
     bool l2_fences;      /* buffer_wbl2 and its like: buffer_wbinvl1 reaches the agent only */
-    bool scope_bits;     /* sc0, sc1, nt where others have glc, scc, slc */
+    bool has_scope_bits; /* sc0, sc1, nt where others have glc, scc, slc */
     bool xnack, sramecc; /* true: code objects may ask for the feature */
 };
 

@@ -8,8 +8,8 @@
 
 #include "packet_state.h"
 
-/* Physical address of `bytes` bytes that do not cross a page; false: the process does not have
- * them. */
+/* Finds the physical address of `bytes` bytes that do not cross a page. False: the process does not
+ * have them. */
 static bool physical_of(const struct packet_processor *c, const struct packet *p, uint64_t address,
                         uint32_t bytes, uint64_t *physical)
 {

@@ -12,12 +12,12 @@ struct part;
 struct migration_touch {
     uint64_t page; /* virtual address of its first byte */
     uint32_t pid;
-    bool local;  /* it lies in this GPU's memory, or a copy of it does */
-    bool placed; /* a GPU has asked for it before */
+    bool is_local;  /* it lies in this GPU's memory, or a copy of it does */
+    bool is_placed; /* a GPU has asked for it before */
 };
 
 struct migration_policy_ops {
-    /* Ask the driver? A local page is only noted as placed. */
+    /* True if the driver is asked for the page. For a local page it is only marked as placed. */
     bool (*wants)(struct part *self, const struct migration_touch *touch);
     bool copies; /* it wants a copy for reading instead of the page */
     bool faults; /* accesses to a page that is not local wait until it has come */

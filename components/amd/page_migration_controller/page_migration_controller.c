@@ -138,9 +138,9 @@ static void touch(struct page_migration_controller *c, uint64_t address, uint32_
     const struct migration_touch t = {
         .page = page_of(c, address),
         .pid = pid,
-        .local = physical - program->memory_base[gpu] < program->memory_size[gpu]
-                 || page_copies_find(&table->copies, physical, gpu),
-        .placed = (flags & PAGE_TABLE_PLACED) != 0,
+        .is_local = physical - program->memory_base[gpu] < program->memory_size[gpu]
+                    || page_copies_find(&table->copies, physical, gpu),
+        .is_placed = (flags & PAGE_TABLE_PLACED) != 0,
     };
     c->io.stats.touched++;
     const struct migration_policy_ops *policy = page_migration_controller_policy_ops(c);

@@ -45,12 +45,12 @@ static struct debug_place wave_place(const struct debug_thread *t, unsigned lane
     return (struct debug_place){NULL, address, 4 - own % 4};
 }
 
-static void wave_registers(const struct debug_thread *t, struct debug_registers *said,
+static void wave_registers(const struct debug_thread *t, struct debug_registers *registers,
                            const uint32_t **vectors)
 {
     const struct debug_wave *w = wave_of(t);
     const struct isa_context *c = &w->context;
-    *said = (struct debug_registers){.shared_aperture = c->shared_aperture,
+    *registers = (struct debug_registers){.shared_aperture = c->shared_aperture,
                                      .private_aperture = c->private_aperture,
                                      .mode = w->scalars->mode,
                                      .status = w->scalars->status,
@@ -58,7 +58,7 @@ static void wave_registers(const struct debug_thread *t, struct debug_registers 
                                      .vgprs = c->vgpr_count,
                                      .accumulators = c->agpr_count,
                                      .lds_bytes = c->lds_size};
-    memcpy(said->sgpr, w->scalars->sgpr, sizeof said->sgpr);
+    memcpy(registers->sgpr, w->scalars->sgpr, sizeof registers->sgpr);
     *vectors = c->vgpr;
 }
 

@@ -73,7 +73,7 @@ static void end_step(struct debug_stopped *at)
     const struct debug_thread *t = debugger_thread(go.c);
     if (!t)
         return;
-    at->reason = t->hit ? DEBUG_WATCHED : DEBUG_STEPPED;
+    at->reason = t->is_watched ? DEBUG_WATCHED : DEBUG_STEPPED;
     at->wavefront = t->identity.wavefront;
     at->pc = debugger_pc(t);
     at->address = t->access.address;
@@ -83,7 +83,7 @@ static void end_step(struct debug_stopped *at)
 /* The reason to stop before this event, to which `t` has come; DEBUG_CAME: there is none. */
 static void end_run(const struct debug_thread *t, struct debug_stopped *at)
 {
-    if (t->hit) {
+    if (t->is_watched) {
         at->reason = DEBUG_WATCHED;
         at->address = t->access.address;
         at->rule = t->access.rule;
@@ -167,7 +167,7 @@ void debugger_event(struct debug_thread *t, uint64_t pc, uint64_t cycle)
     } else {
         run_thread(t, has_finding);
     }
-    t->hit = false;
+    t->is_watched = false;
 }
 
 /* Going back over an access to watched bytes is seen in a step, too. */
@@ -179,7 +179,7 @@ void debugger_access(struct debug_thread *t, const struct debug_access *access)
     at.reason = DEBUG_WATCHED;
     if (go.a == DEBUG_SCAN)
         last = at;
-    t->hit = go.a != DEBUG_SCAN;
+    t->is_watched = go.a != DEBUG_SCAN;
     t->access = at;
 }
 

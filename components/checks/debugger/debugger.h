@@ -48,8 +48,8 @@ struct debug_thread {
     struct debug_wavefront identity; /* the executor fills in what it is */
     const struct program_table *program;
     uint32_t pid;
-    bool has_come; /* to an event */
-    bool hit;      /* its last access was to watched bytes: */
+    bool has_come;   /* to an event */
+    bool is_watched; /* its last access was to watched bytes: */
     struct debug_stopped access;
 };
 

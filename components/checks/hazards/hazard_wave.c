@@ -28,7 +28,7 @@ static void pack(struct hazard_wave *w)
     memset(w->writes, 0, sizeof w->writes);
     for (uint32_t i = 0; i < w->count; i++) {
         struct hazard_pending *p = &w->pending[i];
-        if (!p->vm && !p->lgkm)
+        if (!p->counts_vm && !p->counts_lgkm)
             continue;
         note_writes(w, p);
         if (kept != i)
@@ -44,8 +44,8 @@ static void wait_for(struct hazard_wave *w, bool vm, unsigned most)
     unsigned later = 0;
     for (uint32_t i = w->count; i-- > 0;) {
         struct hazard_pending *p = &w->pending[i];
-        bool *counts = vm ? &p->vm : &p->lgkm;
-        if (!*counts || (!p->in_order && most))
+        bool *counts = vm ? &p->counts_vm : &p->counts_lgkm;
+        if (!*counts || (!p->is_in_order && most))
             continue;
         if (later++ >= most)
             *counts = false;
@@ -71,7 +71,7 @@ static void make_room(struct hazard_wave *w, const struct isa_inst *inst, bool v
     pack(w);
     if (w->count < HAZARD_PENDING)
         return;
-    w->pending[0].vm = w->pending[0].lgkm = false;
+    w->pending[0].counts_vm = w->pending[0].counts_lgkm = false;
     pack(w);
 }
 
@@ -80,8 +80,9 @@ static void issue_instruction(struct hazard_wave *w, const struct isa_hazard_cod
 {
     const struct isa_inst *inst = &code->inst;
     bool flat = inst->flags & ISA_IS_FLAT, scalar = inst->unit == ISA_UNIT_SMEM;
-    bool vm = flat ? step->memory || !step->lds : (inst->flags & ISA_RAISES_VM) != 0;
-    bool lgkm = flat ? step->lds : (inst->flags & ISA_RAISES_LGKM) != 0;
+    bool vm =
+        flat ? step->reaches_memory || !step->reaches_lds : (inst->flags & ISA_RAISES_VM) != 0;
+    bool lgkm = flat ? step->reaches_lds : (inst->flags & ISA_RAISES_LGKM) != 0;
     if (!vm && !lgkm)
         return;
     if (vm)
@@ -93,9 +94,9 @@ static void issue_instruction(struct hazard_wave *w, const struct isa_hazard_cod
     *p = (struct hazard_pending){.inst = *inst,
                                  .pc = step->pc,
                                  .lanes = scalar ? ~UINT64_C(0) : step->exec,
-                                 .vm = vm,
-                                 .lgkm = lgkm,
-                                 .in_order = vm ? !lgkm : lds || flat};
+                                 .counts_vm = vm,
+                                 .counts_lgkm = lgkm,
+                                 .is_in_order = vm ? !lgkm : lds || flat};
     for (unsigned i = 0; i < code->count; i++)
         if (code->uses[i].written && code->uses[i].place == ISA_USE_DESTINATION) {
             p->code = code->uses[i].code;
@@ -109,15 +110,15 @@ static void issue_instruction(struct hazard_wave *w, const struct isa_hazard_cod
 static void report_pending(const struct step_check *t, struct hazard_pending *p,
                            enum hazard_kind kind, unsigned code)
 {
-    const struct hazard what = {.kind = kind,
-                                .first = &p->inst,
-                                .second = &t->code->inst,
-                                .first_pc = p->pc,
-                                .second_pc = t->step->pc,
-                                .code = (uint16_t)code,
-                                .vm = p->vm,
-                                .lgkm = p->lgkm};
-    t->report(t->context, &what);
+    const struct hazard hazard = {.kind = kind,
+                                  .first = &p->inst,
+                                  .second = &t->code->inst,
+                                  .first_pc = p->pc,
+                                  .second_pc = t->step->pc,
+                                  .code = (uint16_t)code,
+                                  .counts_vm = p->counts_vm,
+                                  .counts_lgkm = p->counts_lgkm};
+    t->report(t->context, &hazard);
 }
 
 static bool is_written_late(const struct hazard_wave *w, const struct isa_use *use)
@@ -133,9 +134,9 @@ static bool is_written_late(const struct hazard_wave *w, const struct isa_use *u
 static bool comes_before(const struct hazard_pending *p, const struct step_check *t)
 {
     const struct isa_inst *later = &t->code->inst;
-    if (!p->in_order || ((later->flags & ISA_IS_FLAT) && t->step->lds))
+    if (!p->is_in_order || ((later->flags & ISA_IS_FLAT) && t->step->reaches_lds))
         return false;
-    return p->vm ? later->unit == ISA_UNIT_VMEM : later->unit == ISA_UNIT_LDS;
+    return p->counts_vm ? later->unit == ISA_UNIT_VMEM : later->unit == ISA_UNIT_LDS;
 }
 
 static void check_use(const struct step_check *t, const struct isa_use *use)
@@ -167,9 +168,9 @@ static void check_pending(const struct step_check *t)
 /* Other wavefronts may read the LDS after a barrier. */
 static void check_barrier(const struct step_check *t)
 {
-    for (uint32_t i = 0; i < t->wave->count && !t->step->alone; i++) {
+    for (uint32_t i = 0; i < t->wave->count && !t->step->is_alone; i++) {
         struct hazard_pending *p = &t->wave->pending[i];
-        if (p->lgkm && p->inst.unit != ISA_UNIT_SMEM && p->lanes
+        if (p->counts_lgkm && p->inst.unit != ISA_UNIT_SMEM && p->lanes
             && (p->inst.flags & (ISA_IS_STORE | ISA_IS_ATOMIC)))
             report_pending(t, p, HAZARD_EARLY_BARRIER, ISA_NO_OPERAND);
     }
@@ -192,15 +193,15 @@ static void check_past(const struct step_check *t)
         unsigned needed = isa_hazard_states(&p->code, &last->code, t->code, &code);
         if (needed <= present)
             continue;
-        const struct hazard what = {.kind = HAZARD_WAIT_STATES,
-                                    .first = &p->code.inst,
-                                    .second = &t->code->inst,
-                                    .first_pc = p->pc,
-                                    .second_pc = t->step->pc,
-                                    .code = (uint16_t)code,
-                                    .needed = (uint8_t)needed,
-                                    .present = (uint8_t)present};
-        t->report(t->context, &what);
+        const struct hazard hazard = {.kind = HAZARD_WAIT_STATES,
+                                      .first = &p->code.inst,
+                                      .second = &t->code->inst,
+                                      .first_pc = p->pc,
+                                      .second_pc = t->step->pc,
+                                      .code = (uint16_t)code,
+                                      .needed = (uint8_t)needed,
+                                      .present = (uint8_t)present};
+        t->report(t->context, &hazard);
     }
 }
 

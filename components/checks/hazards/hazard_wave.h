@@ -22,12 +22,12 @@ struct hazard {
     enum hazard_kind kind;
     const struct isa_inst *first, *second;
     uint64_t first_pc, second_pc;
-    uint16_t code;           /* a register, or ISA_NO_OPERAND */
-    bool vm, lgkm;           /* counters that s_waitcnt has to wait for */
-    uint8_t needed, present; /* HAZARD_WAIT_STATES */
+    uint16_t code;               /* a register, or ISA_NO_OPERAND */
+    bool counts_vm, counts_lgkm; /* counters that s_waitcnt has to wait for */
+    uint8_t needed, present;     /* HAZARD_WAIT_STATES */
 };
 
-typedef void hazard_reporter(void *context, const struct hazard *what);
+typedef void hazard_reporter(void *context, const struct hazard *hazard);
 
 enum { HAZARD_PENDING = 96, HAZARD_PAST = 24, HAZARD_REGISTERS = 128 + 512 };
 
@@ -37,7 +37,7 @@ struct hazard_pending {
     uint64_t pc, lanes;
     uint16_t code; /* first register that it writes */
     uint8_t dwords;
-    bool vm, lgkm, in_order;
+    bool counts_vm, counts_lgkm, is_in_order;
 };
 
 struct hazard_past {
@@ -59,8 +59,8 @@ struct hazard_wave {
 struct hazard_step {
     uint64_t pc;
     uint64_t exec;
-    bool memory, lds; /* flat: lanes fall into memory; into the LDS */
-    bool alone;       /* the work-group has one wavefront */
+    bool reaches_memory, reaches_lds; /* flat: lanes fall into memory; into the LDS */
+    bool is_alone;                    /* the work-group has one wavefront */
 };
 
 void hazard_wave_begin(struct hazard_wave *w);

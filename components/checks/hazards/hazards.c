@@ -29,8 +29,8 @@ static const struct isa_hazard_code *code_of(uint64_t pc, const struct isa_inst 
 static void describe_hazard(const struct hazard *hazard, char *text, size_t size)
 {
     char name[REGISTER_TEXT] = "";
-    const char *counters = hazard->vm ? "vmcnt" : "lgkmcnt";
-    if (hazard->vm && hazard->lgkm)
+    const char *counters = hazard->counts_vm ? "vmcnt" : "lgkmcnt";
+    if (hazard->counts_vm && hazard->counts_lgkm)
         counters = "vmcnt and lgkmcnt";
     if (hazard->code != ISA_NO_OPERAND)
         isa_format_register((enum isa_target)hazard->second->target, hazard->code, 1, name,
@@ -71,9 +71,9 @@ static void step_hazards(const struct check_wave *wave, const struct observed_in
     const struct hazard_step executed = {
         .pc = step->pc,
         .exec = isa_wave_exec(step->scalars),
-        .memory = step->memory && step->memory->mask,
-        .lds = step->memory && step->memory->lds_mask,
-        .alone = check_group_of(wave)->waves == 1,
+        .reaches_memory = step->memory && step->memory->mask,
+        .reaches_lds = step->memory && step->memory->lds_mask,
+        .is_alone = check_group_of(wave)->waves == 1,
     };
     hazard_wave_step(waves[wave->slot], code_of(step->pc, step->inst), &executed, report_hazard,
                      (void *)(uintptr_t)wave);

@@ -16,16 +16,16 @@ static size_t call_count = 1, call_capacity;
 static uint32_t *sites; /* by ticket; 0: not looked at */
 static size_t site_capacity;
 
-static uint64_t pc_of(const struct check_identity *who, uint32_t site)
+static uint64_t pc_of(const struct check_identity *identity, uint32_t site)
 {
-    (void)who;
+    (void)identity;
     return calls[site].pc;
 }
 
-static void describe_call(const struct check_identity *who, uint32_t site,
+static void describe_call(const struct check_identity *identity, uint32_t site,
                           struct finding_place *place)
 {
-    (void)who;
+    (void)identity;
     *place = calls[site];
 }
 
@@ -64,11 +64,11 @@ void check_copy_done(uint64_t ticket, uint32_t pid, uint64_t to, uint64_t from, 
                      const struct program_table *program)
 {
     uint32_t site = ticket < site_capacity ? sites[ticket] : 0;
-    const struct check_identity who = {.executor = &copies, .program = program, .pid = pid};
+    const struct check_identity identity = {.executor = &copies, .program = program, .pid = pid};
     struct race_wave w;
     if (!site)
         return;
-    race_wave_begin(&w, race_group(check_command_number(ticket), &who), 0);
+    race_wave_begin(&w, race_group(check_command_number(ticket), &identity), 0);
     touch(&w, site, from ? race_process_base(pid) + from : 0, bytes, RACE_READ);
     touch(&w, site, to ? race_process_base(pid) + to : 0, bytes, RACE_WRITE);
     race_wave_end(&w);

@@ -33,7 +33,7 @@ static void report_lanes(const struct race_lanes *l, unsigned one, unsigned othe
     struct finding f;
     if (!check_found(FINDING_LANES_RACE, &first, &second, &f))
         return;
-    check_address(first.who, global ? FINDING_GLOBAL : FINDING_LDS, l->address[other], &f);
+    check_address(first.identity, global ? FINDING_GLOBAL : FINDING_LDS, l->address[other], &f);
     finding_report(&f);
 }
 

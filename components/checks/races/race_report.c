@@ -8,18 +8,18 @@ struct race_memory race_device_memory;
 static struct check_identity *identities; /* by number of a work-group */
 static size_t identity_capacity;
 
-uint32_t race_group(uint32_t command, const struct check_identity *who)
+uint32_t race_group(uint32_t command, const struct check_identity *identity)
 {
     uint32_t number = race_group_begin(command);
     grow_slots(identities, number, identity_capacity, "checks");
-    identities[number] = *who;
+    identities[number] = *identity;
     return number;
 }
 
 struct check_place race_place(race_id id, uint32_t site)
 {
     uint32_t lane = site & RACE_NO_LANE;
-    return (struct check_place){.who = &identities[id >> RACE_GROUP_BITS],
+    return (struct check_place){.identity = &identities[id >> RACE_GROUP_BITS],
                                 .wavefront = id % RACE_GROUP,
                                 .instruction = site >> RACE_LANE_BITS,
                                 .lane = lane == RACE_NO_LANE ? FINDING_NO_LANE : lane};
@@ -38,7 +38,7 @@ void race_report(const struct race_event *e, const struct race_access *earlier)
         return;
     if (!check_found(same ? FINDING_RACE : FINDING_LAUNCH_RACE, &first, &second, &f))
         return;
-    check_address(second.who, global ? FINDING_GLOBAL : FINDING_LDS,
+    check_address(second.identity, global ? FINDING_GLOBAL : FINDING_LDS,
                   e->address & (race_process_base(1) - 1), &f);
     finding_report(&f);
 }

@@ -22,7 +22,7 @@ static inline uint64_t race_lds_base(uint32_t group)
 }
 
 /* race_group_begin(), of a work-group that reports can name. */
-uint32_t race_group(uint32_t command, const struct check_identity *who);
+uint32_t race_group(uint32_t command, const struct check_identity *identity);
 
 /* The site of an access: its instruction, and its lane or FINDING_NO_LANE. */
 enum { RACE_LANE_BITS = 7, RACE_NO_LANE = (1 << RACE_LANE_BITS) - 1 };

@@ -21,7 +21,7 @@ union overflow {
     struct {
         struct race_access access[RACE_KEPT];
         uint8_t use[RACE_KEPT], count;
-        bool only_reads;
+        bool has_only_reads;
     };
     struct race_cell part[4];
 };
@@ -108,7 +108,7 @@ static bool check_access(const struct race_event *e, const struct race_access *a
 static uint64_t sum_of(const union overflow *m)
 {
     uint64_t sum = 1;
-    if (!m->only_reads || m->count < RACE_KEPT)
+    if (!m->has_only_reads || m->count < RACE_KEPT)
         return 0;
     for (unsigned i = 0; i < RACE_KEPT; i++)
         sum = hash_multiply(sum ^ ((uint64_t)m->access[i].id << 32 | m->access[i].clock));
@@ -121,7 +121,7 @@ static bool list_add(const struct race_event *e, struct race_cell *c, const stru
 {
     union overflow *m = &overflows[c->overflow];
     uint8_t remaining = 0, full = m->count == RACE_KEPT;
-    bool all = e->use == RACE_READ && m->only_reads;
+    bool all = e->use == RACE_READ && m->has_only_reads;
     while (all && remaining < m->count && !is_before(e, &m->access[remaining]))
         remaining++;
     if (all && remaining == m->count && full)
@@ -138,7 +138,7 @@ static bool list_add(const struct race_event *e, struct race_cell *c, const stru
         m->use[remaining++] = (uint8_t)e->use;
     }
     m->count = remaining;
-    m->only_reads = e->use == RACE_READ && m->only_reads;
+    m->has_only_reads = e->use == RACE_READ && m->has_only_reads;
     c->reads = sum_of(m);
     return true;
 }
@@ -159,7 +159,7 @@ static bool keep_access(const struct race_event *e, struct race_cell *c,
         m->access[0] = *a;
         m->use[0] = c->other_use;
         m->count = 1;
-        m->only_reads = c->other_use == RACE_READ;
+        m->has_only_reads = c->other_use == RACE_READ;
         c->reads = 0;
     }
     return list_add(e, c, own);
@@ -208,7 +208,7 @@ static OUT_OF_LINE void touch_anew(const struct race_event *e, struct race_cell 
         e->data && c->value == value && may_be_atomic(e->use) && may_be_atomic(c->write_use);
     if (c->write.id && c->write.id != own.id && !same)
         races = check_access(e, &c->write, c->write_use);
-    if (c->overflow && e->use == RACE_READ && overflows[c->overflow].only_reads)
+    if (c->overflow && e->use == RACE_READ && overflows[c->overflow].has_only_reads)
         ; /* reads do not race */
     else if (c->overflow)
         for (unsigned i = 0; i < overflows[c->overflow].count; i++)

@@ -20,12 +20,12 @@ enum { LOCKS = 4 };
 
 struct live_wave {
     struct race_wave race;
-    bool vm, lgkm;        /* accesses that no s_waitcnt has waited for */
-    bool wrote;           /* the wavefront has written since the last fence */
-    bool fenced;          /* it wrote before the last fence, and nothing since */
-    bool wrote_back;      /* buffer_wbl2 since */
-    bool meets;           /* at the global wave sync, which it has not waited for yet */
-    uint64_t lock[LOCKS]; /* where it has exchanged last; a store there gives a lock back */
+    bool has_vm, has_lgkm; /* accesses that no s_waitcnt has waited for */
+    bool has_written;      /* the wavefront has written since the last fence */
+    bool is_fenced;        /* it wrote before the last fence, and nothing since */
+    bool has_written_back; /* buffer_wbl2 since */
+    bool meets;            /* at the global wave sync, which it has not waited for yet */
+    uint64_t lock[LOCKS];  /* where it has exchanged last; a store there gives a lock back */
     unsigned locks;
 };
 
@@ -52,7 +52,7 @@ struct lanes {
     struct race_lanes access;
     uint64_t atomics; /* what addresses count from as atomics */
     bool may_order;   /* the value that it reads may order accesses */
-    bool takes;       /* it may take a lock */
+    bool may_lock;    /* it may take a lock */
 };
 
 static void synchronise(struct live_wave *w, const struct lanes *l)
@@ -61,7 +61,7 @@ static void synchronise(struct live_wave *w, const struct lanes *l)
     enum race_use use = l->access.use;
     unsigned count = race_places(l->access.address, l->access.mask, RACE_FEW_PLACES, place);
     bool updates = use == RACE_ATOMIC_WRITE || use == RACE_COMPARE;
-    if (l->takes && count == 1)
+    if (l->may_lock && count == 1)
         w->lock[w->locks++ % LOCKS] = l->atomics + place[0];
     for (unsigned i = 0; i < count; i++) {
         if (l->may_order)
@@ -91,7 +91,7 @@ static bool is_own(const struct live_wave *w, uint64_t atomic)
 
 static bool has_scopes(const struct observed_instruction *s)
 {
-    return isa_traits[s->inst->target].scope_bits;
+    return isa_traits[s->inst->target].has_scope_bits;
 }
 
 static enum race_use atomic_use(enum isa_atomic operation)
@@ -117,12 +117,12 @@ static void use_of_lds(const struct live_wave *w, enum isa_memory_kind kind,
         a->use = atomic_use(operation);
     else if (kind == ISA_MEMORY_LOAD)
         a->use = check_instruction_spins(a->instruction) ? RACE_ATOMIC_READ : RACE_READ;
-    else if (w->fenced || is_own(w, first))
+    else if (w->is_fenced || is_own(w, first))
         a->use = RACE_RELEASE;
     else
         a->use = is_one_place(a->address, a->mask) ? RACE_STORE : RACE_WRITE;
     l->may_order = (kind == ISA_MEMORY_ATOMIC && l->may_order) || a->use == RACE_ATOMIC_READ;
-    l->takes = may_lock(kind, operation);
+    l->may_lock = may_lock(kind, operation);
 }
 
 static enum race_use use_of(const struct live_wave *w, const struct observed_instruction *s,
@@ -142,13 +142,13 @@ static enum race_use use_of(const struct live_wave *w, const struct observed_ins
         return RACE_ATOMIC_WRITE;
     if (has_scopes(s))
         return RACE_WRITE;
-    return w->fenced ? RACE_RELEASE : RACE_STORE;
+    return w->is_fenced ? RACE_RELEASE : RACE_STORE;
 }
 
 static void note_kind(struct live_wave *w, enum isa_memory_kind kind)
 {
-    w->wrote |= kind != ISA_MEMORY_LOAD;
-    w->fenced &= kind == ISA_MEMORY_LOAD;
+    w->has_written |= kind != ISA_MEMORY_LOAD;
+    w->is_fenced &= kind == ISA_MEMORY_LOAD;
 }
 
 /* ---- LDS ---- */
@@ -192,7 +192,7 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
         }
         touch_lanes(w, &l);
     }
-    w->lgkm = true;
+    w->has_lgkm = true;
     note_kind(w, local.kind);
 }
 
@@ -230,7 +230,7 @@ static void cache_operation(struct live_wave *w, const struct isa_memory *m)
     else if (m->cache_op == ISA_CACHE_ACQUIRE)
         race_acquire(&w->race, near);
     else if (m->cache_op == ISA_CACHE_RELEASE && !near)
-        w->wrote_back = true;
+        w->has_written_back = true;
 }
 
 static void step_vector(struct live_wave *w, const struct check_wave *wave,
@@ -257,7 +257,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
                       .atomics = base,
                       .may_order =
                           use == RACE_ATOMIC_READ || (m->kind == ISA_MEMORY_ATOMIC && m->returns),
-                      .takes = may_lock(m->kind, m->atomic)};
+                      .may_lock = may_lock(m->kind, m->atomic)};
     if (m->lds_mask)
         step_flat_lds(w, g, m, l);
     if (m->kind == ISA_MEMORY_STORE && l.access.mask && !m->unusual) {
@@ -266,7 +266,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
     }
     if (l.access.mask)
         touch_lanes(w, &l);
-    w->vm = true;
+    w->has_vm = true;
     note_kind(w, m->kind);
 }
 
@@ -296,16 +296,16 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
 
 static void wait(struct live_wave *w, const struct observed_instruction *s)
 {
-    w->vm &= s->inst->wait_vm != 0;
-    w->lgkm &= s->inst->wait_lgkm != 0;
+    w->has_vm &= s->inst->wait_vm != 0;
+    w->has_lgkm &= s->inst->wait_lgkm != 0;
     if (w->race.read_atomic_count)
         race_acquire(&w->race, !w->meets);
     w->meets = false;
-    if (w->vm || w->lgkm || (has_scopes(s) && !w->wrote_back))
+    if (w->has_vm || w->has_lgkm || (has_scopes(s) && !w->has_written_back))
         return;
-    w->wrote_back = false;
-    w->fenced |= w->wrote;
-    w->wrote = false;
+    w->has_written_back = false;
+    w->is_fenced |= w->has_written;
+    w->has_written = false;
     race_fence(&w->race);
 }
 
@@ -362,7 +362,7 @@ static void begin_group(const struct check_wave *wave, struct live_group *g)
 {
     const struct check_group *group = check_group_of(wave);
     g->number =
-        race_group(check_command_of(wave->observed.gpu, wave->observed.dispatch), &group->who);
+        race_group(check_command_of(wave->observed.gpu, wave->observed.dispatch), &group->identity);
     if (group->lds_bytes)
         race_clear_flat(&g->lds, group->lds_bytes);
 }
@@ -373,7 +373,7 @@ static void begin_races(const struct check_wave *wave)
     grow_slots(groups, wave->group, group_capacity, "checks");
     if (wave->observed.number == 0)
         begin_group(wave, &groups[wave->group]);
-    waves[wave->slot] = (struct live_wave){.fenced = false};
+    waves[wave->slot] = (struct live_wave){.is_fenced = false};
     race_wave_begin(&waves[wave->slot].race, groups[wave->group].number, wave->observed.number);
 }
 

@@ -53,7 +53,7 @@ void undefined_set(struct undefined_memory *m, uint64_t address, uint64_t bytes,
             keep_page(m, number, NULL);
         } else if (bits || undefined) {
             if (!bits)
-                bits = grow_zeroed(UNDEFINED_WORDS * sizeof *bits, page_kind.what);
+                bits = grow_zeroed(UNDEFINED_WORDS * sizeof *bits, page_kind.contents);
             set_part(bits, from, here, undefined);
             keep_page(m, number, bits);
         }

@@ -30,7 +30,7 @@ void undefined_report(enum finding_kind kind, const struct check_place *use,
     if (!check_found(kind, use, read, &f))
         return;
     if (read && undefined_is_noted(read->instruction))
-        check_address(use->who, o->space, o->address, &f);
+        check_address(use->identity, o->space, o->address, &f);
     snprintf(f.detail, sizeof f.detail, "%s",
              read ? "the second place is where it was read"
                   : "it comes from a register that nothing has written");

@@ -198,7 +198,7 @@ __attribute__((constructor)) static void choose_clock(void)
 {
     struct timespec now;
     hip_clock_host(CLOCK_MONOTONIC, &now); /* a handler of signals must not be the first to ask */
-    if (!option_early("host-clock", "simulated"))
+    if (!option_is_set_early("host-clock", "simulated"))
         return;
     if (!hip_turns_are_wanted()) {
         hip_say("'--host-clock simulated' needs host threads in order: without "

@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 
-#include "components/checks/checks.h"
 #include "components/host/driver/calls/driver_device_calls.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/migration/driver_migration.h"
@@ -19,6 +18,7 @@
 #include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/nvidia/program/ptx_services.h"
+#include "components/statistics/program_observer.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/run_control.h"
@@ -53,7 +53,7 @@ static void open_to_program(struct driver *d)
     if (is_driven && !option_text("play sass")) {
         platform_register_driver(driver_api_table());
         record_init();
-        checks_open(engine_base.platform->instance_count, driver_page_table(d));
+        program_observer->open(engine_base.platform->instance_count, driver_page_table(d));
         journal_open(d);
     }
 }

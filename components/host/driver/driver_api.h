@@ -23,6 +23,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "components/protocols/host_call/program_call.h"
+
 #define DRIVER_API_VERSION 27
 
 /* Device addresses of programs in C, and of devices that call the driver on behalf of a program
@@ -210,25 +212,6 @@ enum driver_advice {
     DRIVER_ADVICE_READ_MOSTLY, /* a GPU gets a copy for reading */
     DRIVER_ADVICE_FINE,
     DRIVER_ADVICE_UNCACHED
-};
-
-/* Mistakes in the calls of a program that is checked. */
-enum driver_mistake {
-    DRIVER_MISTAKE_LEAK,
-    DRIVER_MISTAKE_FREED_TWICE,
-    DRIVER_MISTAKE_FREED_WRONG, /* what was freed is not the start of an allocation */
-    DRIVER_MISTAKE_USED_FREED,
-    DRIVER_MISTAKE_CAPTURE_UNJOINED,
-    DRIVER_MISTAKE_CAPTURE_OPEN
-};
-
-/* A call of the program. */
-struct driver_call {
-    const char *name;   /* "hipFree()" */
-    const char *source; /* position, if there are no lines of a source: "saxpy+0x1234" */
-    uint64_t code;      /* return address; 0: unknown, as the rest */
-    const char *file;   /* file with this code, loaded at `base` */
-    uint64_t base;
 };
 
 #define DRIVER_HOST_DEVICE UINT32_MAX

@@ -34,14 +34,14 @@ int kfd_socket_connect(const char *path)
     int fd = folder < 0 ? -1 : socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     snprintf(to.sun_path, sizeof to.sun_path, "/proc/self/fd/%d/" KFD_SOCKET, folder);
-    bool good = fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof to) == 0;
+    bool is_valid = fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof to) == 0;
     int error = errno;
     if (folder >= 0)
         kfd_socket_close(folder);
-    if (!good && fd >= 0)
+    if (!is_valid && fd >= 0)
         kfd_socket_close(fd);
     errno = error;
-    return good ? kfd_socket_move_up(fd) : -1;
+    return is_valid ? kfd_socket_move_up(fd) : -1;
 }
 
 /* `file`: a descriptor that goes with it; -1: none. */

@@ -20,7 +20,7 @@
 struct given_memory {
     struct given_memory *next;
     uint64_t handle, host, size;
-    bool by_attributes; /* kfd_svm_views.c */
+    bool has_attributes; /* kfd_svm_views.c */
 };
 
 /* Calls are made with the lock held, and their answers may ask for views to be made anew. */
@@ -125,19 +125,19 @@ static bool take_part(char *to, uint64_t host, const struct kfd_extent *part)
     enum { PAGES = 512 };
     unsigned char resident[PAGES];
     off_t first = (off_t)part->offset, end = first + (off_t)part->bytes;
-    bool good = true;
-    for (off_t at = first, next; at < end && good; at = next) {
+    bool is_valid = true;
+    for (off_t at = first, next; at < end && is_valid; at = next) {
         off_t data = lseek(kfd_client.memory, at, SEEK_DATA);
         bool hole = data != at;
         next = hole ? data : lseek(kfd_client.memory, at, SEEK_HOLE);
         next = next < 0 || next > end ? end : next;
         next = hole && next - at > PAGES * KFD_PAGE ? at + PAGES * KFD_PAGE : next;
         uint64_t offset = (uint64_t)(at - first), bytes = (uint64_t)(next - at);
-        good = !hole || mincore((void *)(uintptr_t)(host + offset), bytes, resident) == 0;
-        if (good && (!hole || memchr(resident, 1, bytes / KFD_PAGE)))
-            good = program_read(0, to + offset, host + offset, bytes);
+        is_valid = !hole || mincore((void *)(uintptr_t)(host + offset), bytes, resident) == 0;
+        if (is_valid && (!hole || memchr(resident, 1, bytes / KFD_PAGE)))
+            is_valid = program_read(0, to + offset, host + offset, bytes);
     }
-    return good;
+    return is_valid;
 }
 
 /* Copies `run` bytes of a view from `at` on into memory that is all zeros. */
@@ -236,7 +236,7 @@ void kfd_views_take_back(uint64_t *start, uint64_t *end)
     pthread_mutex_lock(&mutex);
     for (struct given_memory **link = &given_list; *link;) {
         struct given_memory *g = *link;
-        if (!g->by_attributes || g->host >= last || first >= g->host + g->size) {
+        if (!g->has_attributes || g->host >= last || first >= g->host + g->size) {
             link = &g->next;
             continue;
         }
@@ -258,7 +258,7 @@ void kfd_views_renew(void)
     bool is_new = __atomic_exchange_n(&seen, moves, __ATOMIC_RELAXED) != moves;
     for (const struct given_memory *g = is_new ? given_list : NULL; g; g = g->next) {
         char *host = (char *)(uintptr_t)g->host;
-        if (g->by_attributes && show(g->handle, host, g->size, PROT_READ | PROT_WRITE | PROT_EXEC))
+        if (g->has_attributes && show(g->handle, host, g->size, PROT_READ | PROT_WRITE | PROT_EXEC))
             kfd_say("memory at %p whose pages have moved cannot be shown: %s", (void *)host,
                     strerror(errno));
     }

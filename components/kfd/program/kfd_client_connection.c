@@ -25,10 +25,10 @@ struct kfd_client kfd_client;
 
 static struct {
     pthread_mutex_t mutex;
-    bool tried, open;  /* atomic: the latter */
-    bool prepared;     /* handlers of fork() and exit() */
-    int connection;    /* the main one of the process */
-    pthread_key_t key; /* closes a thread's connection with it */
+    bool was_tried, is_open; /* atomic: the latter */
+    bool is_prepared;        /* handlers of fork() and exit() */
+    int connection;          /* the main one of the process */
+    pthread_key_t key;       /* closes a thread's connection with it */
 } client = {.mutex = PTHREAD_MUTEX_INITIALIZER, .connection = -1};
 
 /* 1 + the connection of this thread; 0: it has none. */
@@ -37,7 +37,7 @@ static _Thread_local bool rang __attribute__((tls_model("initial-exec")));
 
 bool kfd_is_open(void)
 {
-    return __atomic_load_n(&client.open, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&client.is_open, __ATOMIC_ACQUIRE);
 }
 
 bool kfd_is_submitter(void)
@@ -124,19 +124,19 @@ static bool is_wait(const struct kfd_call *call)
 int kfd_send_with(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit_ms, int *file)
 {
     int error = errno, fd = mine ? mine - 1 : open_thread(), sent = file ? *file : -1;
-    bool good = fd >= 0 && kfd_socket_put(fd, call, sent);
+    bool is_valid = fd >= 0 && kfd_socket_put(fd, call, sent);
     if (file)
         *file = -1;
-    if (good && limit_ms != UINT32_MAX && !wait_for_answer(fd, limit_ms)) {
+    if (is_valid && limit_ms != UINT32_MAX && !wait_for_answer(fd, limit_ms)) {
         const struct kfd_call end = {.kind = KFD_MESSAGE_GIVE_UP};
-        good = kfd_socket_put(fd, &end, -1);
+        is_valid = kfd_socket_put(fd, &end, -1);
     }
-    good = good && kfd_socket_take(fd, reply, file, 1);
-    if (good)
+    is_valid = is_valid && kfd_socket_take(fd, reply, file, 1);
+    if (is_valid)
         kfd_views_renew();
     rang |= call->kind == KFD_MESSAGE_RUNG;
-    int result = good ? reply->result : fail_disconnected();
-    if (!good && is_wait(call))
+    int result = is_valid ? reply->result : fail_disconnected();
+    if (!is_valid && is_wait(call))
         abort();
     errno = error;
     return result;
@@ -174,7 +174,7 @@ static void begin_child(void)
     kfd_close_reset();
     kfd_spans_reset();
     client.connection = -1;
-    client.tried = client.open = false;
+    client.was_tried = client.is_open = false;
     pthread_mutex_init(&client.mutex, NULL);
 }
 
@@ -216,20 +216,20 @@ static bool open_once(void)
         return false;
     }
     client.connection = fd;
-    if (!client.prepared && pthread_key_create(&client.key, end_thread) == 0) {
+    if (!client.is_prepared && pthread_key_create(&client.key, end_thread) == 0) {
         pthread_atfork(NULL, NULL, begin_child);
         atexit(finish_connection);
-        client.prepared = true;
+        client.is_prepared = true;
     }
-    return client.prepared;
+    return client.is_prepared;
 }
 
 bool kfd_connect(void)
 {
     pthread_mutex_lock(&client.mutex);
-    if (!client.tried)
-        __atomic_store_n(&client.open, open_once(), __ATOMIC_RELEASE);
-    client.tried = true;
+    if (!client.was_tried)
+        __atomic_store_n(&client.is_open, open_once(), __ATOMIC_RELEASE);
+    client.was_tried = true;
     pthread_mutex_unlock(&client.mutex);
-    return client.open;
+    return client.is_open;
 }

@@ -30,7 +30,7 @@ struct watched_page {
 static struct {
     struct watched_page page[PAGES_MAX];
     size_t count; /* atomic */
-    bool installed;
+    bool is_installed;
     struct sigaction before[2]; /* the program's actions on SIGSEGV and SIGTRAP */
     pthread_mutex_t mutex;
 } doorbells = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -115,13 +115,13 @@ static void install(void)
     sigemptyset(&trap.sa_mask);
     set_handler(SIGSEGV, &fault, &doorbells.before[0]);
     set_handler(SIGTRAP, &trap, &doorbells.before[1]);
-    __atomic_store_n(&doorbells.installed, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&doorbells.is_installed, true, __ATOMIC_RELEASE);
 }
 
 void kfd_faults_watch(void)
 {
     pthread_mutex_lock(&doorbells.mutex);
-    if (!doorbells.installed)
+    if (!doorbells.is_installed)
         install();
     pthread_mutex_unlock(&doorbells.mutex);
 }
@@ -130,7 +130,7 @@ bool kfd_sigaction(int number, const struct sigaction *action, struct sigaction 
                    int *result)
 {
     if ((number != SIGSEGV && number != SIGTRAP)
-        || !__atomic_load_n(&doorbells.installed, __ATOMIC_ACQUIRE))
+        || !__atomic_load_n(&doorbells.is_installed, __ATOMIC_ACQUIRE))
         return false;
     struct sigaction *kept = &doorbells.before[number == SIGTRAP], old = *kept;
     if (action)
@@ -162,7 +162,7 @@ static int watch_page(uint32_t gpu, void *at, size_t length)
         __atomic_store_n(&p->end, (uintptr_t)at + length, __ATOMIC_RELEASE);
         if (p == &doorbells.page[doorbells.count])
             __atomic_store_n(&doorbells.count, doorbells.count + 1, __ATOMIC_RELEASE);
-        if (!doorbells.installed)
+        if (!doorbells.is_installed)
             install();
     }
     pthread_mutex_unlock(&doorbells.mutex);

@@ -130,11 +130,11 @@ void kfd_answer(struct kfd_request *request, int result)
     struct iovec part = {&c->reply, offsetof(struct kfd_reply, bytes) + c->reply.size};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     int fd = c->fd, passed = c->passed; /* the connection may do its next call at once */
-    if (c->passes)
+    if (c->passes_files)
         pass_files(&message, control, (const int[]){kfd.memory, c->process->file}, KFD_PASS_FILES);
     else if (passed >= 0)
         pass_files(&message, control, &passed, 1);
-    c->passes = false;
+    c->passes_files = false;
     c->passed = -1;
     if (c->process)
         c->process->is_quiescent = false;
@@ -198,10 +198,10 @@ int kfd_connection_open(struct kfd_connection *c)
     c->reply.word[1] = (uint64_t)getpid();
     if (is_guest) {
         c->reply.word[2] = kfd.api->stream_flags();
-        c->reply.word[3] = option_early("mode", "functional");
+        c->reply.word[3] = option_is_set_early("mode", "functional");
         return 0;
     }
-    c->passes = true;
+    c->passes_files = true;
     for (uint32_t i = 0; i < kfd.gpu_count; i++)
         bytes[i] = kfd.gpu[i].doorbell_bytes;
     c->reply.size = sizeof bytes;
@@ -212,9 +212,9 @@ int kfd_connection_open(struct kfd_connection *c)
 static int run_hello(struct kfd_connection *c)
 {
     bool is_guest = c->call.kind == KFD_MESSAGE_GUEST;
-    bool same = c->call.word[0] == KFD_CHANNEL_VERSION
-                && (!is_guest || c->call.word[1] == DRIVER_API_VERSION);
-    if (c->is_listed || !same || !kfd_machine_open(!is_guest))
+    bool is_same_version = c->call.word[0] == KFD_CHANNEL_VERSION
+                           && (!is_guest || c->call.word[1] == DRIVER_API_VERSION);
+    if (c->is_listed || !is_same_version || !kfd_machine_open(!is_guest))
         return c->is_listed ? -EPROTO : -ENODEV;
     if (is_guest && kfd.api->stream_flags() & DRIVER_STREAMS_TELL_CALLS) {
         kfd_say("this platform takes calls as packets, and can be used by one program only");
@@ -267,23 +267,24 @@ static int run_rung(struct kfd_connection *c)
         kfd.api->note_unordered();
     c->is_submitter = true;
     kfd_process_asked(c->process);
-    c->request.until_idle =
+    c->request.waits_until_idle =
         kfd_queues_read_doorbells(c->process, (uint32_t)c->call.word[0], &c->request.queue);
-    c->request.until_done = c->call.word[1] != 0;
+    c->request.waits_until_done = c->call.word[1] != 0;
     return 0;
 }
 
 static int run_wait(struct kfd_connection *c)
 {
-    const struct kfd_condition *on = (const struct kfd_condition *)(const void *)c->call.bytes;
-    return kfd_signal_wait_begin(c->process, &c->request, on, c->call.size / sizeof *on,
-                                 c->call.word[0]);
+    const struct kfd_condition *conditions =
+        (const struct kfd_condition *)(const void *)c->call.bytes;
+    return kfd_signal_wait_begin(c->process, &c->request, conditions,
+                                 c->call.size / sizeof *conditions, c->call.word[0]);
 }
 
 static int run_bye(struct kfd_connection *c)
 {
     c->process->life = KFD_LEAVES;
-    c->request.until_idle = true;
+    c->request.waits_until_idle = true;
     return 0;
 }
 

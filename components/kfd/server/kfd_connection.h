@@ -22,7 +22,7 @@ struct kfd_connection {
     struct kfd_call call;
     struct kfd_reply reply;
     int passed;            /* a descriptor beside a call or its answer; -1: none */
-    bool passes;           /* those of KFD_PASS_FILES with the answer */
+    bool passes_files;     /* those of KFD_PASS_FILES with the answer */
     bool has_begun;        /* a wait of a guest, which was not over when it was asked for */
     struct kfd_call waits; /* the wait of a guest whose attendant has been called */
     bool returns;          /* the argument of the call */

@@ -48,7 +48,7 @@ void kfd_smi_events_fault(struct kfd_process *p, uint32_t gpu);
 /* ---- kfd_memory.c ---- */
 
 /* Gives the memory of an allocation another address, too. */
-int kfd_memory_import(struct kfd_process *p, struct kfd_allocation *of, uint64_t address,
+int kfd_memory_import(struct kfd_process *p, struct kfd_allocation *original, uint64_t address,
                       uint64_t *handle, uint64_t *offset);
 /* The allocation with the handle, or one that was imported from it while it was there. */
 struct kfd_allocation *kfd_find_origin(const struct kfd_process *p, uint64_t handle);

@@ -101,7 +101,7 @@ static void run_request(struct kfd_request *request)
         kfd.api->note_unordered();
     if (result == KFD_LATER)
         return;
-    if (!p || !(request->until_idle || request->until_done)) {
+    if (!p || !(request->waits_until_idle || request->waits_until_done)) {
         kfd_answer(request, result);
         return;
     }
@@ -187,7 +187,7 @@ static void send_delayed_answers(struct kfd_process *p)
 {
     for (struct kfd_request **link = &p->delayed_answers; *link;) {
         struct kfd_request *request = *link;
-        if (request->until_idle || !kfd_queue_is_done(p, request->queue)
+        if (request->waits_until_idle || !kfd_queue_is_done(p, request->queue)
             || !p->kind->may_resume(p)) {
             link = &request->next;
             continue;
@@ -200,9 +200,9 @@ static void send_delayed_answers(struct kfd_process *p)
 static void look_at_waits(struct kfd_process *p)
 {
     send_delayed_answers(p);
-    bool broken = kfd.has_ended || p->has_faulted;
-    if (broken || (kfd_signal_waits_are_over(p) && p->kind->may_resume(p)))
-        kfd_signal_waits_end(p, broken);
+    bool has_failed = kfd.has_ended || p->has_faulted;
+    if (has_failed || (kfd_signal_waits_are_over(p) && p->kind->may_resume(p)))
+        kfd_signal_waits_end(p, has_failed);
 }
 
 /* True if this process has work. Before it runs, its kernels' writes must be in memory. */
@@ -334,10 +334,10 @@ static void run_engine(void)
 /* Nothing can be done for anyone at the end but to finish what the living have begun. */
 static bool is_over(void)
 {
-    bool living = false;
+    bool has_living = false;
     for (const struct kfd_process *p = kfd.processes; p; p = p->next)
-        living |= p->life != KFD_ENDED;
-    return machine_loop.is_ending && !living;
+        has_living |= p->life != KFD_ENDED;
+    return machine_loop.is_ending && !has_living;
 }
 
 /* A kernel waits for the program, and the program for a call that has to wait for the kernel, as
@@ -367,17 +367,17 @@ static void pause_moment(void)
 
 /* Kernels that are executed without timing wait. What they have written is in memory. The driver
  * calls this in the middle of its calls. */
-static void attend_kernel(const struct driver_attention *now)
+static void attend_kernel(const struct driver_attention *attention)
 {
     machine_loop.is_mid_kernel = true;
     bool has_run = run_requests(true);
-    kfd_guests_attend(now);
+    kfd_guests_attend(attention);
     report_program_end();
-    bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || has_run;
-    machine_loop.stuck = goes_on || !is_stuck() ? 0 : machine_loop.stuck + 1;
+    bool has_progress = kfd_any_process(kfd_events_read_mailboxes) || has_run;
+    machine_loop.stuck = has_progress || !is_stuck() ? 0 : machine_loop.stuck + 1;
     if (machine_loop.stuck > STUCK_MAX)
         refuse_oldest();
-    else if (!goes_on)
+    else if (!has_progress)
         pause_moment();
     if (is_over() && ++machine_loop.over > STUCK_MAX) {
         kfd_say("a kernel waits for its process, which has ended; nothing is written");

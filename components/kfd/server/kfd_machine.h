@@ -124,11 +124,10 @@ struct kfd_request {
     struct kfd_connection *connection;       /* NULL: the server's own */
     int (*run)(struct kfd_request *request); /* KFD_LATER: another function will answer */
     void *argument;
-    bool until_idle;      /* the answer waits until the process has no work */
-    bool until_done;      /* or the queue that it has rung */
-    uint32_t queue;       /* that one */
-    bool runs_mid_kernel; /* it needs nothing of the driver, so it can be done in the middle of a
-                             kernel */
+    bool waits_until_idle; /* the answer waits until the process has no work */
+    bool waits_until_done; /* or the queue whose doorbell it wrote */
+    uint32_t queue;        /* that one */
+    bool runs_mid_kernel;  /* it needs nothing of the driver */
     int result;
 };
 #define KFD_LATER 1
@@ -138,7 +137,7 @@ void kfd_hand_over(struct kfd_request *request);
 /* The machine's thread: does what is handed over, until kfd_machine_end(). */
 void kfd_machine_run(void);
 void kfd_machine_end(void);
-/* Takes a request, which may wait for something, or for its turn, out of all lists. */
+/* Removes a request, which may wait for something or for its turn, from all lists. */
 void kfd_drop(const struct kfd_request *request);
 /* Opens the platform, once. False: it cannot be opened, or was opened for guests and not for the
  * kernel driver; a message on stderr says which. */
@@ -157,7 +156,7 @@ bool kfd_is_mid_kernel(void);
 void kfd_serve_mid_kernel(void);
 /* True if a kernel of this process has failed. All its queues stop then, and it gets an event. */
 bool kfd_has_faulted(struct kfd_process *p);
-/* The number of the GPU with this gpu_id, or -ENODEV... */
+/* The number of the GPU with this gpu_id, or -ENODEV. */
 int kfd_find_gpu(uint32_t gpu_id);
 /* Nanoseconds of simulated time. Each reading of a process is later than the one before. */
 uint64_t kfd_read_clock(struct kfd_process *p);
@@ -223,8 +222,8 @@ struct kfd_allocation {
     uint64_t span; /* length of the addresses that are taken: the size, or twice that */
     uint64_t host; /* where the program sees memory of its own that GPUs use; 0: none */
     uint32_t gpu, flags;
-    bool in_device;    /* the driver has memory for it */
-    bool at_host;      /* memory of the host */
+    bool is_in_device; /* the driver has memory for it */
+    bool is_at_host;   /* memory of the host */
     bool moves;        /* its pages go to the GPUs that use them */
     bool has_code;     /* it is registered as code */
     bool is_described; /* so is the file that it was loaded from */
@@ -324,9 +323,9 @@ void kfd_events_fail(struct kfd_process *p, uint32_t gpu, uint64_t address, bool
 /* Simulated time that passes while a thread looks at a signal. */
 #define KFD_POLL_PS UINT64_C(1000000)
 
-/* `on`: in the message of the request, which stays until it is answered. */
+/* `conditions`: in the message of the request, which stays until it is answered. */
 int kfd_signal_wait_begin(struct kfd_process *p, struct kfd_request *request,
-                          const struct kfd_condition *on, size_t count, bool polls);
+                          const struct kfd_condition *conditions, size_t count, bool polls);
 /* True if one of them is over. */
 bool kfd_signal_waits_are_over(const struct kfd_process *p);
 /* Lets go the threads whose waits for signals are over, or all of them. */

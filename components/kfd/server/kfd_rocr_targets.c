@@ -60,9 +60,9 @@ void kfd_rocr_targets_check(pid_t pid, uint64_t code)
         return;
     looked = true;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool good = fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0;
+    bool is_valid = fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0;
     void *bytes =
-        good ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+        is_valid ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     if (bytes != MAP_FAILED) {
         look_for_targets(bytes, (size_t)status.st_size, path);
         munmap(bytes, (size_t)status.st_size);

@@ -148,7 +148,7 @@ static void begin_call(struct kfd_connection *c, const struct kfd_call *call, in
     c->call = *call;
     memset(c->call.bytes + call->size, 0, sizeof call->bytes - call->size);
     c->passed = passed;
-    c->request.until_idle = c->request.until_done = false;
+    c->request.waits_until_idle = c->request.waits_until_done = false;
     c->request.argument = c->call.bytes;
     c->request.runs_mid_kernel =
         call->kind == KFD_MESSAGE_IOCTL    ? kfd_ioctl_runs_mid_kernel(call->word[0])

@@ -41,8 +41,8 @@ static uint16_t *dram_holders(struct dram *c, uint64_t address)
     if (unlikely(!w->size))
         *w = platform_interleaving(platform_space(address));
     uint64_t offset = address - w->base;
-    uint64_t chunk = w->powers ? offset >> w->shift >> __builtin_ctz(w->targets)
-                               : offset / w->interleave / w->targets;
+    uint64_t chunk = w->is_power_of_two ? offset >> w->shift >> __builtin_ctz(w->targets)
+                                        : offset / w->interleave / w->targets;
     return arena_at(uint16_t, c->holders_at)
            + (chunk * w->interleave + offset % w->interleave) / dram_line(c);
 }

@@ -101,7 +101,7 @@ static void describe_variables(struct code_object *object, const struct ptx_modu
 
 void ptx_object_describe(const struct ptx_module *ptx, struct code_object *object)
 {
-    object->memory.what = "a PTX module";
+    object->memory.contents = "a PTX module";
     object->kernels =
         region_take_array(&object->memory, ptx->function_count, sizeof *object->kernels);
     for (uint32_t i = 0; i < ptx->function_count; i++)

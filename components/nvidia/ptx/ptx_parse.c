@@ -25,7 +25,7 @@ struct ptx_module *ptx_parse(const char *name, const char *text, size_t size,
                              struct ptx_error *error)
 {
     enum { TEXT_MAX = INT32_MAX / 2 };
-    struct region region = {.what = "a PTX module"};
+    struct region region = {.contents = "a PTX module"};
     struct parsed_module *parsed = region_take(&region, sizeof *parsed);
     parsed->region = region;
     const char *end = memchr(text, 0, size);

@@ -81,7 +81,7 @@ static void account_begin(struct trace_player *p, struct player_kernel *k)
 {
     k->accounts = kernel_is_kept(k->record);
 #ifdef HEDDLE_PROFILE
-    k->accounts |= profile_wanted();
+    k->accounts |= profile_is_wanted();
 #endif
     k->sums = (struct warp_account){0};
     memset(account_uses(k), 0, trace_player_work_count(p) * sizeof(struct player_use));

@@ -121,7 +121,7 @@ static void read_line(struct api_trace_reader *r, char *line, struct call_list *
 bool api_trace_parse(struct api_trace *trace, const char *text, size_t size,
                      const struct api_trace_sink *sink)
 {
-    *trace = (struct api_trace){.folder = "", .memory = {.what = "an API trace"}};
+    *trace = (struct api_trace){.folder = "", .memory = {.contents = "an API trace"}};
     struct api_trace_reader r = {.trace = trace, .sink = sink};
     struct call_list list = {0};
     bool is_first = true;
@@ -207,7 +207,7 @@ static bool read_text(struct api_trace_reader *r, const char *path, const char *
 
 bool api_trace_read(struct api_trace *trace, const char *path, const struct api_trace_sink *sink)
 {
-    struct api_trace holder = {.memory = {.what = "an API trace"}};
+    struct api_trace holder = {.memory = {.contents = "an API trace"}};
     struct api_trace_reader r = {.trace = &holder, .sink = sink};
     struct stat status;
     const char *text = "", *folder;

@@ -42,7 +42,7 @@ struct run {
     struct hazard_wave wave;
     uint64_t pc;
     uint64_t exec;
-    bool lds, alone;
+    bool lds, is_alone;
     unsigned found;
     struct hazard last;
 };
@@ -69,8 +69,11 @@ static void execute(struct run *r, const uint32_t *words, size_t most)
         int size = isa_decode(r->target, &words[at], (most - at) * 4, &inst);
         cr_assert_gt(size, 0, "%s: %08x", isa_target_name(r->target), words[at]);
         isa_hazard_make(&inst, &code);
-        const struct hazard_step step = {
-            .pc = r->pc, .exec = r->exec, .memory = !r->lds, .lds = r->lds, .alone = r->alone};
+        const struct hazard_step step = {.pc = r->pc,
+                                         .exec = r->exec,
+                                         .reaches_memory = !r->lds,
+                                         .reaches_lds = r->lds,
+                                         .is_alone = r->is_alone};
         hazard_wave_step(&r->wave, &code, &step, note, r);
         r->pc += (uint64_t)size;
         at += (size_t)size / 4;
@@ -198,7 +201,7 @@ Test(hazards, need_no_wait_before_a_barrier_of_one_wavefront)
 {
     static struct run r;
     begin(&r, ISA_GFX906);
-    r.alone = true;
+    r.is_alone = true;
     execute(&r, store_lds, 2);
     execute(&r, &barrier, 1);
     cr_assert_eq(r.found, 0);

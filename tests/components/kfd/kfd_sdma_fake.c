@@ -8,7 +8,7 @@
 _Alignas(64) char vram[SIZE], host[SIZE];
 static struct kfd_allocation allocations[] = {
     {.address = VRAM, .size = SIZE, .flags = 1},
-    {.address = HOST, .size = SIZE, .flags = 2, .at_host = true}};
+    {.address = HOST, .size = SIZE, .flags = 2, .is_at_host = true}};
 struct kfd_queue q;
 char said[256], calls[256];
 uint32_t interrupt;

@@ -88,9 +88,9 @@ Test(options, ranks_share_what_decides)
 {
     cr_assert(options_open("stats>/a;seed=1;process:2"));
     cr_expect_str_eq(options_shared(), "stats>;seed=1");
-    cr_expect(options_write());
+    cr_expect(options_have_output());
     cr_assert(options_open("seed=1"));
-    cr_expect_not(options_write());
+    cr_expect_not(options_have_output());
 }
 
 Test(options, what_ranks_differ_in_is_said_as_it_is_typed)
@@ -157,8 +157,9 @@ Test(options, a_constructor_sees_whole_pairs_only)
                  {"", false}};
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         setenv(OPTIONS_ENV_OPTIONS, cases[i].text, 1);
-        cr_expect_eq(option_early("host-clock", "simulated"), cases[i].found, "%s", cases[i].text);
+        cr_expect_eq(option_is_set_early("host-clock", "simulated"), cases[i].found, "%s",
+                     cases[i].text);
     }
     unsetenv(OPTIONS_ENV_OPTIONS);
-    cr_expect_not(option_early("host-clock", "simulated"));
+    cr_expect_not(option_is_set_early("host-clock", "simulated"));
 }

@@ -38,7 +38,7 @@ static void take(uint64_t cycle)
 {
     uint64_t bitmap[(IDS + 63) / 64] = {0};
     now = cycle;
-    wake_queue_take(&queue, cycle, bitmap);
+    wake_queue_pop(&queue, cycle, bitmap);
     for (uint32_t i = 0; i < IDS; i++) {
         bool due = expected[i] == cycle;
         cr_assert_eq(bitmap[i / 64] >> (i % 64) & 1, due, "component %u at cycle %lu", i,
@@ -82,7 +82,7 @@ Test(wake_queue, an_earlier_wake_up_moves_the_node_and_a_later_one_does_not)
     cr_assert_eq(wake_queue_next(&queue), 100);
     wake_queue_set(&queue, 5, 7);
     cr_assert_eq(wake_queue_next(&queue), 7);
-    wake_queue_take(&queue, 7, &bitmap);
+    wake_queue_pop(&queue, 7, &bitmap);
     cr_assert_eq(bitmap, 1 << 5);
     cr_assert_eq(wake_queue_next(&queue), ENGINE_NEVER);
 }

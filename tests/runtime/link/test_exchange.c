@@ -43,7 +43,7 @@ static void deliver(uint32_t shard, uint64_t window)
     shard_plan(shard);
 }
 
-Test(exchange, a_message_is_told_in_the_next_window)
+Test(exchange, a_message_is_delivered_in_the_next_window)
 {
     build();
     uint32_t shard = component_shard(to);
@@ -96,18 +96,18 @@ Test(exchange, a_refused_sender_is_woken_when_it_may_send)
     cr_assert(!ring_can_send(ring_place_of(0), ring_limit(DEPTH)));
     cr_assert(
         !ring_can_send(ring_place_of(0), ring_limit(DEPTH))); /* asking twice is waiting once */
-    cr_assert_eq(shards[shard].waits, 1);
+    cr_assert_eq(shards[shard].waiting_count, 1);
     cr_assert(exchange_is_pending());
     exchange_turn();
     deliver(component_shard(to), 1);
     deliver(shard, 1);
-    cr_assert_eq(shards[shard].waits, 1); /* nothing was freed */
+    cr_assert_eq(shards[shard].waiting_count, 1); /* nothing was freed */
     cr_assert_eq(shards[shard].next_ps, ENGINE_NEVER);
     ring_pop(ring_place_of(shard_cut_far(0)), ring_limit(LATENCY + 1));
     exchange_turn();
     cr_assert(exchange_is_due(shard, &window_plan));
     deliver(shard, 2);
-    cr_assert_eq(shards[shard].waits, 0);
+    cr_assert_eq(shards[shard].waiting_count, 0);
     cr_assert_eq(shards[shard].next_ps, (2 * LATENCY + 1) * 1000);
     cr_assert(!ring_can_send(ring_place_of(0), ring_limit(2 * LATENCY)));
     cr_assert(ring_can_send(ring_place_of(0), ring_limit(2 * LATENCY + 1)));

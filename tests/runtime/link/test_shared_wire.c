@@ -326,7 +326,7 @@ static uint64_t hash_of(const struct turns_case *k, uint32_t threads, int order,
     cr_assert(platform_build_threads(build_finish(), threads));
     thread_pool_open(threads);
     cr_assert_eq(engine.shard_count, threads);
-    engine_set_limits(&(struct engine_limits){.tick_order = order, .seed = 7, .tick_all = all});
+    engine_set_limits(&(struct engine_limits){.tick_order = order, .seed = 7, .ticks_all = all});
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     return probe_hash();
 }

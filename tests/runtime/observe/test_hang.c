@@ -79,7 +79,7 @@ Test(hang, a_reply_that_never_comes_leads_to_who_owes_it)
     probe_build();
     cr_assert_eq(engine_run(), ENGINE_DEADLOCK);
     expect("client waits for 1 reply at client.out[0] from server");
-    expect("server waits for nobody: look there");
+    expect("server waits for no other component: look there");
     expect("server: 1 replies are owed");
     cr_assert(!strstr(hang_last_report(), "=>"));
 }
@@ -93,7 +93,7 @@ Test(hang, untaken_messages_are_counted)
     probe_build();
     cr_assert_eq(engine_run(), ENGINE_DEADLOCK);
     cr_assert_eq(hang_outstanding(), 2);
-    expect("server waits for nobody: look there; 2 untaken at client.out[0]");
+    expect("server waits for no other component: look there; 2 untaken at client.out[0]");
     expect("2 messages in rings");
 }
 

@@ -109,7 +109,7 @@ Test(json, numbers_come_back)
     json_close(&out, ']');
     json_open(&out, "none", '{');
     json_close(&out, '}');
-    out.flat = true;
+    out.is_flat = true;
     json_uint(&out, "unsigned", INT64_MAX);
     json_bool(&out, "no", false);
     json_text(&out, "null", NULL);

@@ -188,7 +188,7 @@ ParameterizedTest(struct ending *k, window, a_run_ends_alike_in_any_shard)
     cr_assert_str_eq(words[0], words[1]);
 }
 
-/* ---- work that is put off ---- */
+/* ---- deferred work ---- */
 
 static struct {
     uint64_t cycle; /* the last one that was asked for */

@@ -1,4 +1,4 @@
-/* What processes tell `heddle run`, and how it reads that. */
+/* The lines that processes write for `heddle run`, and how it reads them. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

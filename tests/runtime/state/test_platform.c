@@ -14,8 +14,8 @@ static struct platform_interleaving interleaving_of(uint32_t targets, uint32_t f
                                           .interleave = 256,
                                           .targets = targets,
                                           .shift = 8,
-                                          .powers = true,
-                                          .fold = (uint8_t)fold};
+                                          .is_power_of_two = true,
+                                          .fold_bits = (uint8_t)fold};
 }
 
 /* How many targets `pieces` of a stride meet. */

@@ -18,7 +18,8 @@ def test_those_that_wait_for_ever_are_named(run):
     run(f"{TINY} --mode functional -- grid_sync short", "^FAIL", "kernel 'meet.int., int..': waits",
         "barrier 5 of the global wave sync .ds_gws_barrier. expects 1 more",
         "work-group .0,0,0., wavefront 0", status=3)
-    run(f"{TINY} -- grid_sync short", "^FAIL", "deadlock", "gpu.cp waits for nobody: look there",
+    run(f"{TINY} -- grid_sync short", "^FAIL", "deadlock",
+        "gpu.cp waits for no other component: look there",
         "8 wavefronts wait at barrier 5 of the global wave sync .ds_gws_barrier. for 1 more",
         "work-group .7,0,0., wavefront 0 waits for lgkmcnt.0.", status=4)
 

@@ -79,7 +79,7 @@ struct lanes_span {
     uint32_t low, high;     /* lowest and highest of active lanes */
     uint32_t step;          /* if regular: from one lane to the next */
     uint32_t first;         /* active lane */
-    bool regular;           /* then the first lane is the lowest */
+    bool is_regular;        /* then the first lane is the lowest */
 };
 
 /* True if each active lane has the value start + lane * step. */
@@ -133,10 +133,10 @@ static ALWAYS_INLINE struct lanes_span lanes_span_of(const uint32_t *offset, uin
                            .high = (uint32_t)end,
                            .step = step,
                            .first = first,
-                           .regular = true};
+                           .is_regular = true};
     if (end > UINT32_MAX || offset[last] != end
         || !lanes_are_regular(offset, offset[first] - first * step, step, exec)) {
-        s.regular = false;
+        s.is_regular = false;
         lanes_find_bounds(&s, exec);
     }
     return s;
@@ -238,7 +238,7 @@ static ALWAYS_INLINE void lanes_get_parts(uint32_t part[64], const char *host,
                                           const struct lanes_span *s, unsigned bytes,
                                           const struct lanes_memory *m, uint64_t exec)
 {
-    if (s->regular && s->step == bytes && exec == UINT64_MAX) {
+    if (s->is_regular && s->step == bytes && exec == UINT64_MAX) {
         if (bytes == 1)
             for (unsigned lane = 0; lane < 64; lane++)
                 part[lane] = (uint8_t)host[lane];
@@ -330,7 +330,7 @@ static ALWAYS_INLINE void lanes_load_under(uint32_t *to, const char *host,
                                            bool is_signed, const struct lanes_memory *m,
                                            uint64_t exec)
 {
-    if (s->regular && s->step == 4 && bytes == 4) {
+    if (s->is_regular && s->step == 4 && bytes == 4) {
         uint32_t loaded[64];
         const char *run = (const char *)((uintptr_t)host - (size_t)s->first * 4);
         if (exec == UINT64_MAX) {
@@ -409,7 +409,7 @@ static ALWAYS_INLINE unsigned lanes_scatter_rows(char *host, const uint32_t *fro
 static ALWAYS_INLINE void lanes_store(char *host, const uint32_t *from, const struct lanes_span *s,
                                       unsigned bytes, uint64_t exec)
 {
-    if (s->regular && s->step == 4 && bytes == 4) {
+    if (s->is_regular && s->step == 4 && bytes == 4) {
         if (exec == UINT64_MAX)
             memcpy(host, from, 256);
         else

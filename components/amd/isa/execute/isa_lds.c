@@ -495,7 +495,7 @@ static enum isa_status run_two(struct isa_context *ctx, struct isa_wave *wave,
     wave->pc += ready->size;
     if (!exec || (wave->mode & ISA_MODE_SKIP))
         return ISA_OK;
-    if (!ready->direct)
+    if (!ready->is_direct)
         address = memcpy(saved, address, sizeof saved);
     struct lanes_span s = lanes_span_of(address, exec, ready->bytes);
     uint32_t first = (uint32_t)ready->constant[0], second = (uint32_t)ready->constant[1];
@@ -537,7 +537,8 @@ static void prepare_two(const struct isa_inst *inst, const struct isa_table_row 
     out->constant[1] = offset[1];
     out->source[0] = (inst->src[0] - ISA_VGPR) * 64u;
     out->data = (inst->dst - ISA_VGPR) * 64u;
-    out->direct = out->source[0] - out->data >= 16u * out->bytes; /* not among the first loaded */
+    out->is_direct =
+        out->source[0] - out->data >= 16u * out->bytes; /* not among the first loaded */
 }
 
 void PASTE(isa_lds_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct isa_ready *out)

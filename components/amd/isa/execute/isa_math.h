@@ -47,8 +47,9 @@ static ALWAYS_INLINE double f64_bits(uint64_t u)
     return x;
 }
 
-/* ---- denormals: keep is 0xffffffff to keep, 0x80000000 to flush to a zero of the same sign ----
- */
+/* ---- denormals ---- */
+
+/* `keep` is 0xffffffff to keep them, 0x80000000 to flush to a zero of the same sign. */
 
 static ALWAYS_INLINE uint32_t flush_bits(uint32_t u, uint32_t keep)
 {

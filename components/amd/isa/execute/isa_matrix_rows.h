@@ -265,7 +265,7 @@ struct matrix_group {
     int32_t exponent[16];
     unsigned terms;
     double all; /* sum without rules: of infinities */
-    bool finite;
+    bool is_finite;
 };
 
 static ALWAYS_INLINE int32_t exponent_of(float x)
@@ -279,14 +279,14 @@ static ALWAYS_INLINE void group_read(struct matrix_group *g, const struct matrix
     const float *left = row->a->value + 64 * first + (wide ? row->j + j : row->i);
     const float *right = row->b->value + 64 * first + row->j + j;
     g->terms = terms;
-    g->finite = true;
+    g->is_finite = true;
     g->all = 0.0;
     for (unsigned i = 0; i < terms; i++) {
         float a = left[64 * i], b = right[64 * i];
         double product = (double)a * (double)b;
         if (__builtin_fabs(product) >= 0x1p128)
             product = product < 0.0 ? -__builtin_inf() : __builtin_inf();
-        g->finite &= product - product == 0.0;
+        g->is_finite &= product - product == 0.0;
         g->all += product;
         g->product[i] = product;
         g->exponent[i] = product == 0.0 ? MATRIX_ZERO_EXPONENT : exponent_of(a) + exponent_of(b);
@@ -327,9 +327,9 @@ static OUT_OF_LINE void row_any(const struct matrix_row *row, const float *c, fl
         for (unsigned j = 0; j < MATRIX_ROW; j++) {
             int32_t e = 0;
             group_read(&g, row, q, group, j, wide);
-            finite[j] = g.finite ? -1 : 0;
+            finite[j] = g.is_finite ? -1 : 0;
             all[j] = (float)((double)total[j] + g.all);
-            if (g.finite)
+            if (g.is_finite)
                 s.sum[j] = (int32_t)(fp8 ? group_pair(&g, &e) : group_sum(&g, 0, 1, &e));
             s.exponent[j] = e;
         }

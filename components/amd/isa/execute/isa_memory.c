@@ -346,7 +346,7 @@ static enum isa_status buffer_addresses(const struct isa_context *ctx, const str
 static void describe_scope(const struct isa_inst *inst, struct isa_memory *out)
 {
     bool first = inst->memory & ISA_MEM_GLC, second = inst->memory & ISA_MEM_SCC;
-    if (isa_traits[inst->target].scope_bits) {
+    if (isa_traits[inst->target].has_scope_bits) {
         bool atomic = out->kind == ISA_MEMORY_ATOMIC;
         out->scope = (uint8_t)((first || atomic ? 1 : 0) | second << 1);
         out->scope = atomic && !second ? ISA_SCOPE_AGENT : out->scope;

@@ -106,7 +106,7 @@ struct isa_ready {
     uint8_t mask_in;         /* operand code of the mask that may be read */
     uint16_t mask_out;       /* scalar of the mask that is written, or ISA_NO_OPERAND */
     bool sets_exec;
-    bool direct;    /* no source is a register that is written */
+    bool is_direct; /* no source is a register that is written */
     uint8_t memory; /* enum isa_ready_memory */
     uint8_t bytes;  /* bytes that a lane moves */
     uint16_t base;  /* SGPR pair that 32-bit addresses are relative to, or ISA_NO_OPERAND */

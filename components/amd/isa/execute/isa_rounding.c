@@ -52,7 +52,7 @@ struct layout {
 };
 
 struct number {
-    bool negative;
+    bool is_negative;
     int exponent;
     wide magnitude; /* times two to the exponent */
 };
@@ -62,7 +62,7 @@ static struct number unpack(const struct layout *t, uint64_t u)
     uint64_t fraction = u & ((UINT64_C(1) << t->fraction) - 1), hidden = UINT64_C(1) << t->fraction;
     int field = (int)(u >> t->fraction) & ((1 << t->exponent) - 1);
     int bias = (1 << (t->exponent - 1)) - 1;
-    return (struct number){.negative = u >> (t->fraction + t->exponent) & 1,
+    return (struct number){.is_negative = u >> (t->fraction + t->exponent) & 1,
                            .exponent = (field ? field : 1) - bias - t->fraction,
                            .magnitude = field ? fraction | hidden : fraction};
 }
@@ -88,7 +88,7 @@ static wide shift_down(wide x, int bits)
 static uint64_t pack(const struct layout *t, struct number x, unsigned round)
 {
     int bias = (1 << (t->exponent - 1)) - 1;
-    uint64_t sign = (uint64_t)x.negative << (t->fraction + t->exponent);
+    uint64_t sign = (uint64_t)x.is_negative << (t->fraction + t->exponent);
     uint64_t infinity = ((UINT64_C(1) << t->exponent) - 1) << t->fraction;
     if (!x.magnitude)
         return sign;
@@ -101,12 +101,12 @@ static uint64_t pack(const struct layout *t, struct number x, unsigned round)
     unsigned rest = (unsigned)m & 3;
     bool away = round == 0   ? rest > 2 || (rest == 2 && (value & 1))
                 : round == 3 ? false
-                             : rest && x.negative == (round == 2);
+                             : rest && x.is_negative == (round == 2);
     bool normal = value >> t->fraction;
     value += away;
     if (normal)
         value += (uint64_t)(least + bias - 1) << t->fraction; /* the hidden bit counts one */
-    bool stays_finite = round == 3 || round == (x.negative ? 1u : 2u);
+    bool stays_finite = round == 3 || round == (x.is_negative ? 1u : 2u);
     if (unbiased > bias || value >= infinity)
         value = infinity - stays_finite;
     return sign | value;
@@ -119,12 +119,12 @@ static uint64_t scaled_fma(const struct layout *t, uint64_t a, uint64_t b, uint6
     struct number x = unpack(t, a), y = unpack(t, b), z = unpack(t, c);
     x.magnitude *= y.magnitude;
     x.exponent += y.exponent;
-    x.negative ^= y.negative;
+    x.is_negative ^= y.is_negative;
     if (!x.magnitude || !z.magnitude) {
         bool both = !x.magnitude && !z.magnitude;
-        bool negative = both && x.negative != z.negative ? round == 2 : z.negative;
+        bool negative = both && x.is_negative != z.is_negative ? round == 2 : z.is_negative;
         struct number only = x.magnitude ? x : z;
-        only.negative = both ? negative : only.negative;
+        only.is_negative = both ? negative : only.is_negative;
         only.exponent += scale;
         return pack(t, only, round);
     }
@@ -133,17 +133,17 @@ static uint64_t scaled_fma(const struct layout *t, uint64_t a, uint64_t b, uint6
     z.magnitude <<= up_z, z.exponent -= up_z;
     struct number *low = x.exponent < z.exponent ? &x : &z, *high = low == &x ? &z : &x;
     low->magnitude = shift_down(low->magnitude, high->exponent - low->exponent);
-    struct number sum = {.negative = high->negative, .exponent = high->exponent + scale};
-    if (x.negative == z.negative) {
+    struct number sum = {.is_negative = high->is_negative, .exponent = high->exponent + scale};
+    if (x.is_negative == z.is_negative) {
         sum.magnitude = shift_down(x.magnitude + z.magnitude, 1);
         sum.exponent++;
     } else if (x.magnitude == z.magnitude) {
-        sum.negative = round == 2;
+        sum.is_negative = round == 2;
     } else {
         bool larger = high->magnitude > low->magnitude;
         sum.magnitude =
             larger ? high->magnitude - low->magnitude : low->magnitude - high->magnitude;
-        sum.negative = larger ? high->negative : low->negative;
+        sum.is_negative = larger ? high->is_negative : low->is_negative;
     }
     return pack(t, sum, round);
 }

@@ -37,7 +37,7 @@ unsigned isa_gpr_index_source(const struct isa_context *ctx, unsigned code, uint
 bool isa_gpr_index_destination(const struct isa_context *ctx, unsigned code, uint32_t index,
                                unsigned dwords, unsigned *out);
 
-/* The instruction with the registers that M0 asks for; false: it does nothing. */
+/* The instruction with the registers that M0 asks for. False: it does nothing. */
 bool isa_move_registers(const struct isa_context *ctx, const struct isa_wave *wave,
                         const struct isa_inst *inst, struct isa_inst *out);
 

@@ -178,7 +178,7 @@ static ALWAYS_INLINE enum isa_status ready_fast(struct isa_context *ctx, struct 
     valu_fast *kernel = (valu_fast *)ready->kernel;
     uint64_t exec = isa_wave_exec(wave);
     uint32_t *to = ctx->vgpr + ready->dst;
-    bool direct = ready->direct && exec == ~UINT64_C(0);
+    bool direct = ready->is_direct && exec == ~UINT64_C(0);
     uint32_t *result = direct ? to : work->result;
     if (unlikely(kernel(result, source[0], source[1], source[2], work->one))
         && (direct || any_nan(result, exec)))
@@ -474,7 +474,7 @@ void PASTE(isa_valu_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct i
     out->kernel = (void (*)(void))entry->kernel;
     out->dwords = entry->dst_dwords;
     out->dst = entry->dst_dwords ? (inst->dst - ISA_VGPR) * 64u : 0;
-    out->direct = is_direct(out);
+    out->is_direct = is_direct(out);
     bool from_src2 = entry->kind == KIND_CIO || entry->kind == KIND_CI;
     out->mask_in = (uint8_t)(from_src2 ? inst->src[2] : ISA_VCC);
     out->mask_out = inst->sdst;

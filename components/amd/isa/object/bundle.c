@@ -85,7 +85,7 @@ bool bundle_recognise(const void *bytes, size_t size)
 
 bool bundle_read(struct bundle *bundle, const void *bytes, size_t size)
 {
-    *bundle = (struct bundle){.memory = {.what = "a code object"}};
+    *bundle = (struct bundle){.memory = {.contents = "a code object"}};
     if (size >= 4 && memcmp(bytes, "CCOB", 4) == 0)
         return fail(bundle, "bundle is compressed; compile with --no-offload-compress");
     if (!bundle_recognise(bytes, size))

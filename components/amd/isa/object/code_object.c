@@ -116,8 +116,8 @@ static bool add_segment(struct code_object *object, const GElf_Phdr *header)
         .memory_size = header->p_memsz,
         .file_size = header->p_filesz,
         .bytes = object->image + header->p_offset,
-        .executable = (header->p_flags & PF_X) != 0,
-        .writable = (header->p_flags & PF_W) != 0,
+        .is_executable = (header->p_flags & PF_X) != 0,
+        .is_writable = (header->p_flags & PF_W) != 0,
     };
     return true;
 }
@@ -391,7 +391,7 @@ bool code_object_recognise(const void *bytes, size_t size)
 
 bool code_object_read(struct code_object *object, const void *bytes, size_t size)
 {
-    *object = (struct code_object){.memory = {.what = "a code object"}};
+    *object = (struct code_object){.memory = {.contents = "a code object"}};
     if (!code_object_recognise(bytes, size))
         return code_object_fail(object, "not an ELF file");
     object->image = region_take(&object->memory, size);

@@ -99,20 +99,20 @@ enum { CODE_OBJECT_FACTS = 6 }; /* facts of a kernel that metadata and descripto
 
 struct code_object_kernel {
     const char *name; /* as the program asks for it; mangled for C++ */
-    uint64_t
-        descriptor_address; /* the 64-byte descriptor, or the 256-byte amd_kernel_code_t in v2 */
-    uint64_t entry_address; /* the first instruction; both as linked: add the load address */
+    /* Addresses as linked: the load address is to be added. The descriptor has 64 bytes; in version
+     * 2 it is amd_kernel_code_t, with 256. */
+    uint64_t descriptor_address;
+    uint64_t entry_address; /* the first instruction */
 
     uint32_t kernarg_size;  /* bytes, hidden arguments included */
     uint32_t kernarg_align; /* bytes, a power of two, at least 4 */
     uint32_t group_size;    /* bytes of LDS a work-group, without dynamic LDS */
     uint32_t private_size;  /* bytes of scratch a work-item */
     uint32_t stack_size;    /* more of them, which version 5 and later leave to the runtime */
-    bool dynamic_stack; /* private_size is not known at compile time (recursion, function pointers)
-                         */
-    uint32_t
-        max_group_threads; /* the compiler's bound of work-items a work-group; 0 = none recorded */
-    uint32_t wavefront_size; /* 64 or 32 */
+    /* private_size is not known at compile time (recursion, function pointers). */
+    bool has_dynamic_stack;
+    uint32_t max_group_threads; /* the compiler's bound of work-items a work-group; 0: none */
+    uint32_t wavefront_size;    /* 64 or 32 */
 
     struct kernel_words words; /* register words of its descriptor */
     struct kernel_registers registers;
@@ -130,7 +130,7 @@ struct code_object_segment {
     uint64_t address; /* as linked */
     uint64_t memory_size, file_size;
     const uint8_t *bytes; /* file_size of them; the rest of memory_size is zero */
-    bool executable, writable;
+    bool is_executable, is_writable;
 };
 
 struct code_object_symbol {

@@ -213,8 +213,8 @@ static bool read_descriptor_v3(struct code_object *object, struct code_object_ke
     kernel->private_size = code_object_u32(at + 4);
     kernel->entry_address = kernel->descriptor_address + code_object_u64(at + 16);
     kernel->wavefront_size = field(words.properties, 10, 1) ? 32 : 64;
-    kernel->dynamic_stack = kernel->dynamic_stack || field(words.properties, 11, 1);
-    kernel->stack_size = object->version >= 5 && kernel->dynamic_stack ? CODE_OBJECT_STACK : 0;
+    kernel->has_dynamic_stack = kernel->has_dynamic_stack || field(words.properties, 11, 1);
+    kernel->stack_size = object->version >= 5 && kernel->has_dynamic_stack ? CODE_OBJECT_STACK : 0;
     read_registers(object, kernel, words);
     return choose_kernarg_size(object, kernel, code_object_u32(at + 8));
 }
@@ -227,7 +227,7 @@ static bool read_descriptor_v2(struct code_object *object, struct code_object_ke
     kernel->private_size = code_object_u32(at + 60);
     kernel->group_size = code_object_u32(at + 64);
     kernel->wavefront_size = at[103] == 5 ? 32 : 64; /* a power of two */
-    kernel->dynamic_stack = field(properties, 20, 1);
+    kernel->has_dynamic_stack = field(properties, 20, 1);
     read_registers(object, kernel,
                    (struct kernel_words){.rsrc1 = code_object_u32(at + 48),
                                          .rsrc2 = code_object_u32(at + 52),
@@ -258,7 +258,7 @@ static bool check_entry(struct code_object *object, const struct code_object_ker
     for (size_t i = 0; i < object->segment_count; i++) {
         const struct code_object_segment *segment = &object->segments[i];
         uint64_t offset = kernel->entry_address - segment->address;
-        if (kernel->entry_address >= segment->address && segment->executable
+        if (kernel->entry_address >= segment->address && segment->is_executable
             && segment->file_size >= 4 && offset <= segment->file_size - 4) {
             return kernel->entry_address % 4 == 0
                    || code_object_fail(object, "kernel '%.120s' starts at an odd address",

@@ -186,7 +186,7 @@ static bool read_kernel(struct code_object *object, const msgpack_object *map,
     kernel->kernarg_size = kernel->stated[0] == CODE_OBJECT_UNSTATED ? 0 : kernel->stated[0];
     kernel->kernarg_align = find_number(map, ".kernarg_segment_align", 8);
     kernel->max_group_threads = find_number(map, ".max_flat_workgroup_size", 0);
-    kernel->dynamic_stack = find_truth(map, ".uses_dynamic_stack");
+    kernel->has_dynamic_stack = find_truth(map, ".uses_dynamic_stack");
     find_group(map, ".reqd_workgroup_size", kernel->required_group);
     find_group(map, ".workgroup_size_hint", kernel->group_hint);
     kernel->vector_hint = find_text(object, map, ".vec_type_hint");

@@ -24,7 +24,7 @@ struct line {
 
 struct yaml_reader {
     struct code_object *object;
-    bool in_kernels;
+    bool is_in_kernels;
     int kernel_column, argument_column; /* columns of the keys of a kernel, of an argument */
     struct code_object_kernel *kernel;  /* being read, or NULL */
     struct code_object_argument *argument;
@@ -175,10 +175,10 @@ static void read_kernel_line(struct yaml_reader *reader, const struct line *line
 static bool read_line(struct yaml_reader *reader, const struct line *line)
 {
     if (line->column == 0) {
-        reader->in_kernels = key_is(line, "Kernels");
+        reader->is_in_kernels = key_is(line, "Kernels");
         return finish_argument(reader);
     }
-    if (!reader->in_kernels)
+    if (!reader->is_in_kernels)
         return true;
     if (line->is_item && (!reader->kernel || line->column <= reader->kernel_column)) {
         reader->kernel_column = line->column;

@@ -74,7 +74,7 @@ static bool read_target(struct code_sections *sections, Elf *elf)
 
 bool code_sections_read(struct code_sections *sections, const uint8_t *bytes, size_t size)
 {
-    *sections = (struct code_sections){.memory = {.what = "a code object"}};
+    *sections = (struct code_sections){.memory = {.contents = "a code object"}};
     Elf *elf = open_elf(bytes, size);
     if (!elf)
         return fail(sections, "the ELF file cannot be read");

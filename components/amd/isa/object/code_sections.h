@@ -22,7 +22,7 @@ struct code_sections {
     char error[320]; /* if reading failed */
 };
 
-/* false: error says why. Nothing of the input is trusted. */
+/* False: error says why. Nothing of the input is trusted. */
 bool code_sections_read(struct code_sections *sections, const uint8_t *bytes, size_t size);
 void code_sections_release(struct code_sections *sections);
 

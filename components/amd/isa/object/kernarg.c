@@ -132,7 +132,7 @@ void kernarg_make_descriptor(const struct code_object *object,
     enum { INITIAL_REGISTERS = 0x3ff, WAVE32 = 10, DYNAMIC_STACK = 11 };
     uint32_t properties = (kernel->words.properties & INITIAL_REGISTERS)
                           | (uint32_t)(kernel->wavefront_size == 32) << WAVE32
-                          | (uint32_t)kernel->dynamic_stack << DYNAMIC_STACK;
+                          | (uint32_t)kernel->has_dynamic_stack << DYNAMIC_STACK;
     memset(descriptor, 0, 64);
     put_u32(descriptor + 0, kernel->group_size);
     put_u32(descriptor + 4, kernel->private_size);

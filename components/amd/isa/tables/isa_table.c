@@ -388,7 +388,7 @@ struct isa_row isa_row(size_t index)
     out.format = (enum isa_format)row->format;
     out.unit = unit_of(row);
     out.timing = (enum isa_timing)row->timing;
-    out.implemented = isa_row_executable(row);
+    out.is_implemented = isa_row_executable(row);
     for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
         out.opcode[target] = opcodes[target][index];
     return out;

@@ -137,7 +137,7 @@ static unsigned data_registers(const struct isa_text *t)
 
 static void put_cache_policy(struct isa_text *t)
 {
-    bool scopes = isa_traits[t->inst->target].scope_bits;
+    bool scopes = isa_traits[t->inst->target].has_scope_bits;
     unsigned memory = t->inst->memory;
     if (memory & ISA_MEM_GLC)
         isa_text_put(t, scopes ? " sc0" : " glc");
@@ -201,7 +201,7 @@ void isa_text_buffer(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
     if (t->kind == KIND_CACHE) {
-        if (isa_traits[inst->target].scope_bits
+        if (isa_traits[inst->target].has_scope_bits
             && (inst->op == ISA_OP_buffer_wbl2 || inst->op == ISA_OP_buffer_inv))
             isa_text_put(t, "%s%s", inst->memory & ISA_MEM_GLC ? " sc0" : "",
                          inst->memory & ISA_MEM_SCC ? " sc1" : "");

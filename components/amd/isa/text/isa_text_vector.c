@@ -203,7 +203,7 @@ static void put_matrix(struct isa_text *t)
         isa_text_put(t, " cbsz:%u", cbsz);
     if (abid)
         isa_text_put(t, " abid:%u", abid);
-    bool negates = t->row->type[0] == TYPE_F64 && isa_traits[inst->target].scope_bits;
+    bool negates = t->row->type[0] == TYPE_F64 && isa_traits[inst->target].has_scope_bits;
     if (inst->neg && negates)
         isa_text_put(t, " neg:[%u,%u,%u]", inst->neg & 1, inst->neg >> 1 & 1, inst->neg >> 2);
     else if (inst->neg && t->kind == KIND_MFMA)

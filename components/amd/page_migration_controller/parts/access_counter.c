@@ -27,7 +27,7 @@ static bool access_counter_wants(struct part *self, const struct migration_touch
     uint64_t place = touch->page >> 12 & (uint64_t)(access_counter_params(p)->counters - 1);
     struct access_count *c = arena_at(struct access_count, p->counts_at) + place;
     bool same = c->count && c->page == touch->page && c->pid == touch->pid;
-    if (touch->local) {
+    if (touch->is_local) {
         c->count = same ? 0 : c->count;
         return false;
     }

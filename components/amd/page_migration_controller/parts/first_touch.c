@@ -10,7 +10,7 @@ struct first_touch {
 static bool first_touch_wants(struct part *self, const struct migration_touch *touch)
 {
     (void)self;
-    return !touch->placed;
+    return !touch->is_placed;
 }
 
 static const struct migration_policy_ops first_touch_ops = {.wants = first_touch_wants};

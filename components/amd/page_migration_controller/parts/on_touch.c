@@ -10,7 +10,7 @@ struct on_touch {
 static bool on_touch_wants(struct part *self, const struct migration_touch *touch)
 {
     (void)self;
-    return !touch->local;
+    return !touch->is_local;
 }
 
 static const struct migration_policy_ops on_touch_ops = {.wants = on_touch_wants};

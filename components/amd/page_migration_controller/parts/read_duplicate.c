@@ -12,7 +12,7 @@ struct read_duplicate {
 static bool read_duplicate_wants(struct part *self, const struct migration_touch *touch)
 {
     (void)self;
-    return !touch->local;
+    return !touch->is_local;
 }
 
 static const struct migration_policy_ops read_duplicate_ops = {.wants = read_duplicate_wants,

@@ -75,7 +75,7 @@ bool hip_calls_host(const struct hip_function *function)
     if (!has_argument)
         return false;
     for (size_t s = 0; s < object->segment_count; s++)
-        if (object->segments[s].executable && sends_interrupt(&object->segments[s]))
+        if (object->segments[s].is_executable && sends_interrupt(&object->segments[s]))
             return true;
     return false;
 }

@@ -49,7 +49,7 @@ static bool has_variables(const struct code_object *object)
     enum { DYNAMIC_BYTES = 112 };
     uint64_t writable = 0;
     for (size_t i = 0; i < object->segment_count; i++)
-        writable += object->segments[i].writable ? object->segments[i].memory_size : 0;
+        writable += object->segments[i].is_writable ? object->segments[i].memory_size : 0;
     return writable > DYNAMIC_BYTES;
 }
 
@@ -282,7 +282,7 @@ static hipError_t load_data(hipModule_t *handle, const void *image, size_t size,
 
 static hipError_t load_stream(hipModule_t *handle, FILE *stream, const char *name)
 {
-    struct region region = {.what = HIP_LIBRARY};
+    struct region region = {.contents = HIP_LIBRARY};
     size_t size;
     const void *bytes = region_read(&region, stream, FILE_MAX, &size);
     hipError_t error = load_data(handle, bytes, size, name);

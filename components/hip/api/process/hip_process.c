@@ -311,7 +311,7 @@ static bool is_alone(void)
 void hip_process_guard(const struct heddle_platform *platform)
 {
     const char *record = getenv(OPTIONS_ENV_RECORD);
-    bool writes = options_write() || (record && *record);
+    bool writes = options_have_output() || (record && *record);
     long runner = run_ledger_owner();
     process.pid = getpid();
     process.platform = platform;

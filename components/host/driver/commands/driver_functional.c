@@ -32,8 +32,9 @@
 static char *functional_bytes(const struct driver *d, uint64_t address, uint64_t *bytes)
 {
     uint64_t rest, physical = memory_physical(d, address, &rest);
-    rank_refuse("copies that take no time or memory that host and GPUs share, since the program "
-                "would reach into the memory of other ranks");
+    rank_require_alone(
+        "copies that take no time or memory that host and GPUs share, since the program "
+        "would reach into the memory of other ranks");
     *bytes = min(*bytes, rest);
     return memory_span(physical, *bytes);
 }
@@ -320,8 +321,8 @@ static bool functional_part(struct driver *d, struct driver_command *k, uint32_t
     k->launch.has_yielded = false;
     d->io.stats.launches++;
     if (result->end == FUNCTIONAL_FAULT && program_contains(driver_program(d), k->pid)) {
-        engine_note_fault(&d->io.base, k->pid, number, result->by_access ? &result->address : NULL,
-                          result->text);
+        engine_record_fault(&d->io.base, k->pid, number,
+                            result->by_access ? &result->address : NULL, result->text);
     } else if (result->end != FUNCTIONAL_DONE) {
         functional_fail(d, k, number, result);
         return false;

@@ -6,9 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "components/checks/check_code.h"
-#include "components/checks/debugger/debugger.h"
-#include "components/checks/uninitialised/uninitialised.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -16,6 +13,7 @@
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
+#include "components/statistics/program_observer.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
@@ -140,7 +138,7 @@ static enum driver_status call_allocate(struct driver *d, uint32_t device, uint6
     if (status != DRIVER_OK)
         return status;
     if (!d->device[driver_handle_at(d, device)->member[0]].info.shares_memory)
-        check_memory_new(*address, size);
+        program_observer->memory_allocated(*address, size);
     return call_path(d) ? call_path(d)->allocated(d, size) : DRIVER_OK;
 }
 
@@ -167,7 +165,7 @@ static enum driver_status call_release(struct driver *d, uint64_t address)
     enum driver_status status = mapping_release(d, address);
     if (status != DRIVER_OK)
         return status;
-    check_memory_written(address, bytes); /* for its next owner */
+    program_observer->memory_written(address, bytes); /* for its next owner */
     return call_path(d) ? call_path(d)->released(d, address) : DRIVER_OK;
 }
 
@@ -465,21 +463,20 @@ static enum driver_status call_describe_code(struct driver *d, uint64_t address,
                                              uint64_t size)
 {
     (void)d;
-    check_code(address, file, size);
-    debugger_code("code", address, file, size);
+    program_observer->code_loaded(address, file, size);
     return DRIVER_OK;
 }
 
 static enum driver_status call_describe_constant(struct driver *d, uint64_t address, uint64_t size)
 {
     (void)d;
-    check_constant(address, size);
+    program_observer->constant_loaded(address, size);
     return DRIVER_OK;
 }
 
 static enum driver_status call_unregister_code(struct driver *d, uint64_t address)
 {
-    check_code_gone(address);
+    program_observer->code_unloaded(address);
     enum driver_status status = code_unregister(d, address);
     return status == DRIVER_OK && call_path(d) ? call_path(d)->unregistered(d, address) : status;
 }
@@ -530,6 +527,12 @@ API_SET(set_attendant, attend, void (*attend)(const struct driver_attention *now
 
 /* ---- errors and the end of the process ---- */
 
+static void api_mistake(enum driver_mistake kind, const struct driver_call *calls, uint32_t count,
+                        uint64_t address, const char *text)
+{
+    program_observer->mistake_made(kind, calls, count, address, text);
+}
+
 static void api_program_ends(bool ends)
 {
     __atomic_store_n(&driver_process()->ends, ends, __ATOMIC_SEQ_CST);
@@ -537,7 +540,7 @@ static void api_program_ends(bool ends)
 
 static void api_note_unordered(void)
 {
-    host_time_note_unordered();
+    host_time_mark_unordered();
 }
 
 static const char *api_error_text(void)
@@ -626,7 +629,7 @@ static bool call_take_fault(uint32_t device, struct driver_fault *fault)
 {
     struct engine_fault first;
     bool has_fault = handle_check(the_driver(), device) == DRIVER_OK
-                     && engine_take_fault(driver_handle_at(the_driver(), device)->pid, &first);
+                     && engine_pop_fault(driver_handle_at(the_driver(), device)->pid, &first);
     if (has_fault) {
         *fault = (struct driver_fault){.gpu = gpu_of_fault(first.leaf, first.tag),
                                        .by_access = first.by_access,

@@ -419,8 +419,8 @@ static const struct checkpoint_part journal_part = {.name = "driver",
                                                     .size = journal_size,
                                                     .save = journal_save,
                                                     .load = journal_load,
-                                                    .take_out = journal_take_out,
-                                                    .put_back = journal_put_back};
+                                                    .detach = journal_take_out,
+                                                    .reattach = journal_put_back};
 
 /* Why this platform's state cannot be restored without its program; NULL: it can. */
 static const char *refuse_journal(struct driver *d)

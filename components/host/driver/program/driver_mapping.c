@@ -582,7 +582,7 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
         ptx_services()->heap_drop(pid);
     memory_free_process(memory_view(d), pid);
     program_contain(driver_program(d), pid, false);
-    engine_forget_fault(pid);
+    engine_clear_fault(pid);
     return mapping_shoot_down(d, pid, 0, (uint64_t)1 << 48);
 }
 

@@ -196,10 +196,6 @@ static void record_completed(const struct driver *d, const struct driver_command
 static void record_wait(uint64_t ticket);
 static void record_idle(uint32_t queue);
 
-/* See driver_call_findings.c. */
-struct finding_place;
-static void mistake_place(const struct driver_call *call, struct finding_place *place);
-
 /* The end of the program. false: a file could not be written. */
 static bool record_finish(void);
 

@@ -7,14 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "components/checks/debugger/debugger.h"
-#include "components/checks/finding.h"
-#include "components/checks/races/command_order.h"
-#include "components/checks/races/race_copies.h"
-#include "components/checks/uninitialised/uninitialised.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_ptx.h"
+#include "components/statistics/program_observer.h"
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/run_control.h"
@@ -45,67 +41,53 @@ static void record_caller(const struct driver_command *k)
 {
     bool (*caller)(struct driver_call * call) = driver_process()->caller;
     struct driver_call call = {.name = "a copy or a fill", .source = ""};
-    struct finding_place place;
-    if (!command_is_move(k) || k->move.is_of_library || !finding_is_wanted(FINDING_CHECK_RACES)
+    if (!command_is_move(k) || k->move.is_of_library || !program_observer->needs_calls()
         || (caller && !caller(&call)))
         return;
-    mistake_place(&call, &place);
-    check_copy_called(k->ticket, &place);
+    program_observer->move_called(k->ticket, &call);
 }
 
 static void record_enqueued(const struct driver *d, const struct driver_command *k)
 {
     if (k->kind == DRIVER_WRITE || k->kind == DRIVER_FILL)
-        check_memory_written(k->move.address, k->size);
+        program_observer->memory_written(k->move.address, k->size);
     if (driver_queue_at(d, k->queue)->flags & DRIVER_QUEUE_SIGNALLED)
         return;
-    check_command_given(k->queue, k->ticket, k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0);
+    program_observer->command_enqueued(k->queue, k->ticket,
+                                       k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0);
     record_caller(k);
 }
 
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number)
 {
-    check_command_starts(number, k->ticket);
+    program_observer->launch_started(number, k->ticket);
     if (device_executes_ptx(&d->device[number]))
         cuda_recording_launch(d->io.stats.launches + 1, k->queue);
 }
 
-/* A read only takes from memory, a write only puts there. */
-static void check_copy(const struct driver_command *k, uint32_t pid,
-                       const struct program_table *program)
-{
-    uint64_t to = k->kind == DRIVER_READ ? 0 : k->move.address, from = 0;
-    if (k->kind == DRIVER_READ)
-        from = k->move.address;
-    else if (k->kind == DRIVER_COPY)
-        from = k->move.source;
-    check_copy_done(k->ticket, pid, to, from, k->size, program);
-}
-
+/* A read changes no memory, and only a copy reads what it writes. */
 static void record_completed(const struct driver *d, const struct driver_command *k)
 {
-    const struct program_table *program = driver_program(d);
-    const struct program_allocation *a = NULL;
-    if (command_is_move(k) && k->kind != DRIVER_READ)
-        debugger_written(k->move.address, k->size);
-    if (k->kind == DRIVER_COPY)
-        check_memory_copied(k->move.address, k->move.source, k->size);
-    if (command_is_move(k) && finding_is_wanted(FINDING_CHECK_RACES))
-        a = program_find(program, k->move.address);
-    if (a)
-        check_copy(k, a->pid, program);
+    if (!command_is_move(k))
+        return;
+    struct observed_move move = {.ticket = k->ticket,
+                                 .to = k->kind == DRIVER_READ ? 0 : k->move.address,
+                                 .from = k->kind == DRIVER_READ   ? k->move.address
+                                         : k->kind == DRIVER_COPY ? k->move.source
+                                                                  : 0,
+                                 .bytes = k->size,
+                                 .program = driver_program(d)};
+    program_observer->move_done(&move);
 }
 
 static void record_wait(uint64_t ticket)
 {
-    check_command_seen(ticket);
-    debugger_waited();
+    program_observer->command_awaited(ticket);
 }
 
 static void record_idle(uint32_t queue)
 {
-    check_queue_seen(queue);
-    debugger_waited();
+    program_observer->queue_awaited(queue);
 }
 
 static void record_copy(const struct driver_command *k)

@@ -15,7 +15,7 @@
 #include "components/kfd/server/kfd_machine.h"
 
 struct event {
-    bool used, signalled, resets;
+    bool is_used, is_signalled, resets;
     uint32_t type, gpu;
     uint64_t age; /* signals so far, from 1 on */
 };
@@ -27,7 +27,7 @@ struct waiter {
     struct kfd_event_data *events; /* a copy */
     bool *met;
     uint32_t count;
-    bool all;
+    bool needs_all;
 };
 
 #define UNSIGNALLED UINT64_MAX /* in a mailbox */
@@ -44,7 +44,7 @@ struct kfd_events {
 
 static struct event *find_event(struct kfd_events *events, uint32_t id)
 {
-    return id && id < KFD_EVENTS_MAX && events->event[id].used ? &events->event[id] : NULL;
+    return id && id < KFD_EVENTS_MAX && events->event[id].is_used ? &events->event[id] : NULL;
 }
 
 /* ---- the page ---- */
@@ -87,12 +87,12 @@ int kfd_event_create(struct kfd_process *p, struct kfd_request *request)
     int result = open_page(p, call->event_page_offset);
     if (result != 0)
         return result;
-    while (id < KFD_EVENTS_MAX && events->event[id].used)
+    while (id < KFD_EVENTS_MAX && events->event[id].is_used)
         id++;
     if (id == KFD_EVENTS_MAX)
         return -ENOSPC;
     events->event[id] = (struct event){
-        .used = true, .resets = call->auto_reset != 0, .type = call->event_type, .age = 1};
+        .is_used = true, .resets = call->auto_reset != 0, .type = call->event_type, .age = 1};
     events->end = id < events->end ? events->end : id + 1;
     call->event_id = id;
     call->event_trigger_data = id;
@@ -107,7 +107,7 @@ int kfd_event_reset(struct kfd_process *p, struct kfd_request *request)
     struct event *e = find_event(p->events, call->event_id);
     if (!e)
         return -EINVAL;
-    e->signalled = false;
+    e->is_signalled = false;
     return 0;
 }
 
@@ -118,7 +118,7 @@ static bool is_done(const struct waiter *w)
     uint32_t met = 0;
     for (uint32_t i = 0; i < w->count; i++)
         met += w->met[i];
-    return met && (met == w->count || !w->all);
+    return met && (met == w->count || !w->needs_all);
 }
 
 /* The age of an event that a thread has seen, in its list (kfd_hsa_signal_event_data of Linux since
@@ -194,7 +194,7 @@ void kfd_event_signal(struct kfd_process *p, uint32_t id)
     if (!e)
         return;
     e->age++;
-    e->signalled = !e->resets || !has_waiter(p->events, id);
+    e->is_signalled = !e->resets || !has_waiter(p->events, id);
     wake_waiters(p, id);
 }
 
@@ -231,7 +231,7 @@ int kfd_event_destroy(struct kfd_process *p, struct kfd_request *request)
         else
             link = &w->next;
     }
-    e->used = false;
+    e->is_used = false;
     return 0;
 }
 
@@ -259,7 +259,7 @@ int kfd_event_wait(struct kfd_process *p, struct kfd_request *request)
                          .events = grow_zeroed(call->num_events * sizeof *w->events, KFD_SERVER),
                          .met = grow_zeroed(call->num_events, KFD_SERVER),
                          .count = call->num_events,
-                         .all = call->wait_for_all != 0};
+                         .needs_all = call->wait_for_all != 0};
     if (!read_list(p, w, call)) {
         free(w->events);
         free(w->met);
@@ -269,8 +269,8 @@ int kfd_event_wait(struct kfd_process *p, struct kfd_request *request)
     for (uint32_t i = 0; i < w->count; i++) {
         struct event *e = find_event(p->events, w->events[i].event_id);
         uint64_t age = seen_age(e, &w->events[i]);
-        w->met[i] = e->signalled || (age && age != e->age);
-        e->signalled = e->signalled && !e->resets;
+        w->met[i] = e->is_signalled || (age && age != e->age);
+        e->is_signalled = e->is_signalled && !e->resets;
     }
     w->next = events->waiters;
     events->waiters = w;
@@ -330,7 +330,7 @@ void kfd_events_fail(struct kfd_process *p, uint32_t gpu, uint64_t address, bool
         kfd_smi_events_fault(p, gpu);
     uint32_t type = memory ? KFD_IOC_EVENT_MEMORY : KFD_IOC_EVENT_HW_EXCEPTION;
     for (uint32_t id = 1; id < events->end; id++)
-        if (events->event[id].used && events->event[id].type == type)
+        if (events->event[id].is_used && events->event[id].type == type)
             kfd_event_signal(p, id);
 }
 

@@ -9,7 +9,7 @@
 struct kfd_wait {
     struct kfd_wait *next;
     struct kfd_request *request;
-    const struct kfd_condition *on; /* one of them ends it */
+    const struct kfd_condition *conditions; /* one of them ends it */
     size_t count;
     bool polls;
     uint64_t until_ps;
@@ -27,15 +27,15 @@ static const int64_t *value_at(const struct kfd_process *p, uint64_t signal)
 
 static bool is_over(const struct kfd_process *p, const struct kfd_wait *w)
 {
-    bool over = kfd.api->now() >= w->until_ps;
-    for (size_t i = 0; i < w->count && !over; i++) {
-        const struct kfd_condition *on = &w->on[i];
-        const int64_t *value = value_at(p, on->signal);
-        over = !value
-               || kfd_signal_compare((uint32_t)on->condition,
-                                     __atomic_load_n(value, __ATOMIC_SEQ_CST), on->compare);
+    bool is_met = kfd.api->now() >= w->until_ps;
+    for (size_t i = 0; i < w->count && !is_met; i++) {
+        const struct kfd_condition *c = &w->conditions[i];
+        const int64_t *value = value_at(p, c->signal);
+        is_met = !value
+                 || kfd_signal_compare((uint32_t)c->condition,
+                                       __atomic_load_n(value, __ATOMIC_SEQ_CST), c->compare);
     }
-    return over;
+    return is_met;
 }
 
 static void end_wait(struct kfd_wait **link)
@@ -81,11 +81,11 @@ bool kfd_signal_waits_poll(struct kfd_process *p)
 }
 
 int kfd_signal_wait_begin(struct kfd_process *p, struct kfd_request *request,
-                          const struct kfd_condition *on, size_t count, bool polls)
+                          const struct kfd_condition *conditions, size_t count, bool polls)
 {
     struct kfd_wait wait = {.next = p->waits,
                             .request = request,
-                            .on = on,
+                            .conditions = conditions,
                             .count = count,
                             .polls = polls,
                             .until_ps = polls ? kfd.api->now() + KFD_POLL_PS : UINT64_MAX};

@@ -65,7 +65,7 @@ static bool has_work(const struct kfd_guest *g)
     if (!g->has_entered)
         return false;
     for (size_t i = 0; i < g->queue_count && !ticket && !kfd.has_ended; i++)
-        if (g->queues[i].used)
+        if (g->queues[i].is_used)
             kfd.api->last(g->queues[i].number, &ticket);
     return ticket != 0;
 }
@@ -389,9 +389,9 @@ static bool has_other_call(const struct kfd_connection *c)
 }
 
 /* The guests that have asked for it, and wait, look for what a kernel wants of them. */
-void kfd_guests_attend(const struct driver_attention *now)
+void kfd_guests_attend(const struct driver_attention *attention)
 {
-    kfd_guest_set_attention(now);
+    kfd_guest_set_attention(attention);
     for (struct kfd_process *p = kfd.processes; p; p = p->next) {
         struct kfd_connection *c = p->guest && p->guest->attends && p->life != KFD_ENDED
                                        ? find_call(p, GUEST_WAITS)

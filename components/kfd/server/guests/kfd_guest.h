@@ -11,7 +11,7 @@ struct kfd_guest_queue {
     uint32_t device; /* as the guest calls it */
     uint32_t flags;
     uint32_t number; /* the driver's; UINT32_MAX: it is not made yet */
-    bool used;
+    bool is_used;
 };
 
 struct kfd_guest {
@@ -49,7 +49,7 @@ bool kfd_guests_step(void);
 /* A command was done, of whatever process. */
 void kfd_guests_advanced(void);
 /* Kernels that are executed without timing wait: guests look whether it is for them. */
-void kfd_guests_attend(const struct driver_attention *now);
+void kfd_guests_attend(const struct driver_attention *attention);
 
 /* ---- kfd_guest_calls.c ---- */
 
@@ -66,6 +66,6 @@ void kfd_guest_put_text(struct kfd_connection *c, const char *text);
 /* The driver moves bytes of programs, and gives what kernels print. */
 void kfd_guest_calls_open(void);
 /* Memory that peek() and poke() access; NULL: none. */
-void kfd_guest_set_attention(const struct driver_attention *now);
+void kfd_guest_set_attention(const struct driver_attention *attention);
 
 #endif

@@ -36,8 +36,8 @@ static uint32_t device_of(const struct kfd_process *p, uint64_t number)
 
 static uint32_t queue_of(const struct kfd_guest *g, uint64_t number)
 {
-    return number < g->queue_count && g->queues[number].used ? g->queues[number].number
-                                                             : UINT32_MAX;
+    return number < g->queue_count && g->queues[number].is_used ? g->queues[number].number
+                                                                : UINT32_MAX;
 }
 
 /* An address that the guest has itself, by the driver's name; 0: it is none of its own. */
@@ -176,13 +176,13 @@ static enum driver_status queue_create(const struct kfd_process *p, uint64_t dev
 {
     struct kfd_guest *g = p->guest;
     size_t i = 0;
-    while (i < g->queue_count && g->queues[i].used)
+    while (i < g->queue_count && g->queues[i].is_used)
         i++;
     if (i == g->queue_count)
         g->queues = grow_memory(g->queues, ++g->queue_count * sizeof *g->queues, KFD_SERVER);
     g->queues[i] = (struct kfd_guest_queue){(uint32_t)device, flags, UINT32_MAX, false};
     enum driver_status status = g->has_entered ? make_queue(p, &g->queues[i]) : DRIVER_OK;
-    g->queues[i].used = status == DRIVER_OK;
+    g->queues[i].is_used = status == DRIVER_OK;
     *made = i;
     return status;
 }
@@ -191,14 +191,14 @@ void kfd_guest_make_queues(struct kfd_process *p)
 {
     struct kfd_guest *g = p->guest;
     for (size_t i = 0; i < g->queue_count; i++)
-        g->queues[i].used = g->queues[i].used && make_queue(p, &g->queues[i]) == DRIVER_OK;
+        g->queues[i].is_used = g->queues[i].is_used && make_queue(p, &g->queues[i]) == DRIVER_OK;
 }
 
 static enum driver_status queue_destroy(struct kfd_guest *g, uint64_t number)
 {
     enum driver_status status = kfd.api->queue_destroy(queue_of(g, number));
     if (status == DRIVER_OK)
-        g->queues[number].used = false;
+        g->queues[number].is_used = false;
     return status;
 }
 
@@ -452,7 +452,7 @@ void kfd_guest_calls_open(void)
     kfd.api->set_printer(print_text);
 }
 
-void kfd_guest_set_attention(const struct driver_attention *now)
+void kfd_guest_set_attention(const struct driver_attention *given)
 {
-    attention = now;
+    attention = given;
 }

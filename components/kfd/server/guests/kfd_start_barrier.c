@@ -19,9 +19,9 @@
 static struct {
     uint32_t awaited, come; /* processes that are to come, and those that have */
     struct kfd_connection *gathered;
-    bool serves;  /* programs come from elsewhere */
-    bool stuck;   /* no others could come at the last look */
-    bool refused; /* too few have come */
+    bool serves;      /* programs come from elsewhere */
+    bool was_stuck;   /* no others could come at the last look */
+    bool has_refused; /* too few have come */
 } barrier;
 
 void kfd_start_barrier_await(uint32_t processes, bool serves)
@@ -35,9 +35,9 @@ static void go_on(struct kfd_connection *c)
     char text[128];
     snprintf(text, sizeof text, "%u of %u processes have come, and the others cannot (--shared %u)",
              barrier.come, barrier.awaited, barrier.awaited);
-    if (barrier.refused && c->process)
+    if (barrier.has_refused && c->process)
         kfd_guest_refuse(c, text);
-    else if (barrier.refused)
+    else if (barrier.has_refused)
         kfd_answer(&c->request, -ENODEV);
     else if (c->process)
         kfd_guest_enter(c);
@@ -67,8 +67,8 @@ void kfd_start_barrier_enter(struct kfd_connection *c)
 {
     struct kfd_connection **link = &barrier.gathered;
     struct proc_stat stat;
-    if (barrier.refused || barrier.come >= barrier.awaited) {
-        if (!barrier.refused && c->process && kfd_any_process(kfd_guest_lives))
+    if (barrier.has_refused || barrier.come >= barrier.awaited) {
+        if (!barrier.has_refused && c->process && kfd_any_process(kfd_guest_lives))
             kfd.api->note_unordered(); /* it comes at a time that depends on the host */
         go_on(c);
         return;
@@ -186,11 +186,11 @@ bool kfd_start_barrier_is_short(void)
 
 void kfd_start_barrier_look(void)
 {
-    bool before = barrier.stuck;
+    bool before = barrier.was_stuck;
     warn_unseen();
-    barrier.stuck = kfd_start_barrier_is_short() && !any_may_come();
-    barrier.refused = barrier.stuck && before;
-    if (!barrier.refused)
+    barrier.was_stuck = kfd_start_barrier_is_short() && !any_may_come();
+    barrier.has_refused = barrier.was_stuck && before;
+    if (!barrier.has_refused)
         return;
     kfd_say("%u of %u processes have come, and all others of the command wait for them or have "
             "ended (--shared %u)",

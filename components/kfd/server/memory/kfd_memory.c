@@ -75,7 +75,7 @@ static struct kfd_allocation *find_offset(const struct kfd_memory *memory, uint6
 {
     for (size_t i = 0; i < memory->count; i++) {
         struct kfd_allocation *a = memory->list[i];
-        if (a->in_device && offset - a->offset < a->size)
+        if (a->is_in_device && offset - a->offset < a->size)
             return a;
     }
     return NULL;
@@ -228,7 +228,7 @@ void kfd_memory_release(struct kfd_process *p, struct kfd_allocation *a)
 {
     if (a->has_code)
         kfd_kernel_name_release(p, a);
-    if (a->in_device && !kfd.has_ended) { /* copies that use it come to their end */
+    if (a->is_in_device && !kfd.has_ended) { /* copies that use it come to their end */
         if (a->host)
             join_host(p, a);
         if (a->origin)
@@ -243,7 +243,7 @@ void kfd_memory_release(struct kfd_process *p, struct kfd_allocation *a)
 /* Takes pages at the allocation's address, all zeros, which no GPU reaches. */
 static int take_pages(struct kfd_process *p, struct kfd_allocation *a)
 {
-    bool apart = a->at_host && kfd.gpu[a->gpu].info.reaches_host;
+    bool apart = a->is_at_host && kfd.gpu[a->gpu].info.reaches_host;
     enum driver_place place = a->moves ? DRIVER_PLACE_MANAGED
                               : apart  ? DRIVER_PLACE_HOST
                                        : DRIVER_PLACE_DEVICE;
@@ -251,7 +251,7 @@ static int take_pages(struct kfd_process *p, struct kfd_allocation *a)
                             "allocating memory");
     if (result != 0)
         return result;
-    a->in_device = true;
+    a->is_in_device = true;
     result = kfd_memory_map_to_gpus(p, a, 0);
     if (result == 0 && !a->moves && a->flags & TYPED)
         result =
@@ -312,7 +312,7 @@ static int allocate_memory(struct kfd_process *p, struct kfd_ioctl_alloc_memory_
                                  .host = user ? call->mmap_offset : 0,
                                  .origin = origin,
                                  .gpu = gpu,
-                                 .at_host = at_host,
+                                 .is_at_host = at_host,
                                  .moves = moves,
                                  .flags = call->flags};
     /* Behind all that was there, so that none of its pages is another's. */
@@ -353,14 +353,16 @@ int kfd_memory_give_to_gpu(struct kfd_process *p, uint64_t start, uint64_t end, 
     return allocate_memory(p, &call, 0, at_host, p->retries);
 }
 
-int kfd_memory_import(struct kfd_process *p, struct kfd_allocation *of, uint64_t address,
+int kfd_memory_import(struct kfd_process *p, struct kfd_allocation *original, uint64_t address,
                       uint64_t *handle, uint64_t *offset)
 {
-    struct kfd_ioctl_alloc_memory_of_gpu_args call = {
-        .va_addr = address, .size = of->size, .gpu_id = kfd_gpu_id(of->gpu), .flags = of->flags};
-    if (!of->origin)
-        of->origin = of->handle;
-    int result = allocate_memory(p, &call, of->origin, of->at_host, false);
+    struct kfd_ioctl_alloc_memory_of_gpu_args call = {.va_addr = address,
+                                                      .size = original->size,
+                                                      .gpu_id = kfd_gpu_id(original->gpu),
+                                                      .flags = original->flags};
+    if (!original->origin)
+        original->origin = original->handle;
+    int result = allocate_memory(p, &call, original->origin, original->is_at_host, false);
     if (result != 0)
         return result;
     *handle = call.handle;
@@ -391,7 +393,7 @@ int kfd_memory_free(struct kfd_process *p, struct kfd_request *request)
 int kfd_memory_map_to_gpus(const struct kfd_process *p, struct kfd_allocation *a, uint64_t gpus)
 {
     a->mapped = gpus;
-    return a->in_device && !kfd.has_ended
+    return a->is_in_device && !kfd.has_ended
                ? kfd_status(kfd.api->limit_to(kfd_name(p, a->address), gpus), "mapping memory")
                : 0;
 }
@@ -473,7 +475,7 @@ int kfd_memory_extent_at(const struct kfd_process *p, uint64_t handle, uint64_t 
                          struct kfd_extent *part, size_t capacity, size_t *count)
 {
     const struct kfd_allocation *a = kfd_find_handle(p, handle);
-    if (!a || !a->in_device || end > a->size || first >= end || first % KFD_PAGE)
+    if (!a || !a->is_in_device || end > a->size || first >= end || first % KFD_PAGE)
         return -EINVAL;
     int result = a->moves && !first ? show_allocation(p, a, a->bytes) : 0;
     for (*count = 0; *count < capacity && first < end && result == 0;

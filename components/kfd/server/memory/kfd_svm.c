@@ -208,7 +208,7 @@ static int give_range(struct kfd_process *p, const struct range *range)
     uint32_t home = home_of(traits, &at_host);
     for (uint64_t at = range->start; at < range->end;) {
         struct kfd_allocation *a = find_given(p, at);
-        if (a && !a->moves && (a->at_host != at_host || (!at_host && a->gpu != home))
+        if (a && !a->moves && (a->is_at_host != at_host || (!at_host && a->gpu != home))
             && a->address >= range->start && a->address + a->size <= range->end) {
             kfd_memory_release(p, a);
             a = NULL;
@@ -434,8 +434,8 @@ static int get_attributes(const struct kfd_process *p, struct kfd_ioctl_svm_args
         sum_up(p, call->start_addr, call->start_addr + call->size, &any_flags);
     for (uint32_t i = 0; i < call->nattr && result == 0; i++) {
         struct kfd_ioctl_svm_attribute *a = &call->attrs[i];
-        bool good = a->type != KFD_IOCTL_SVM_ATTR_ACCESS || has_svm(kfd_find_gpu(a->value));
-        result = good ? answer_attribute(a, &sum, any_flags) : -EINVAL;
+        bool is_valid = a->type != KFD_IOCTL_SVM_ATTR_ACCESS || has_svm(kfd_find_gpu(a->value));
+        result = is_valid ? answer_attribute(a, &sum, any_flags) : -EINVAL;
     }
     return result;
 }

@@ -149,7 +149,7 @@ static enum kfd_turn begin_empty(struct kfd_queue *q, uint16_t header, uint64_t 
 static int acquire_all(struct kfd_queue *q)
 {
     q->process->caches->acquisitions++;
-    q->process->caches->host_ran = false;
+    q->process->caches->has_host_run = false;
     return kfd.gpu_count > 1 ? kfd_status(kfd.api->fence(q->driver, NULL), "a fence") : 0;
 }
 
@@ -201,7 +201,7 @@ static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet
                          : "its kernel is not in memory that the GPU has mapped");
         return TURN_OVER;
     }
-    if (q->process->caches->host_ran && acquire_all(q) != 0)
+    if (q->process->caches->has_host_run && acquire_all(q) != 0)
         return TURN_OVER;
     struct driver_launch launch = launch_of(q, p, d, dimensions);
     if (kfd_status(kfd.api->launch(q->driver, &launch, &ticket), "a kernel dispatch packet") != 0) {

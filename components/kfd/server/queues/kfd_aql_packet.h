@@ -66,7 +66,7 @@ enum kfd_turn { TURN_BEGUN, TURN_WAITS, TURN_OVER /* the queue has stopped */ };
 
 /* Lines of a process's memory that caches may hold. */
 struct kfd_cache_state {
-    bool host_ran;         /* since the last launch on a GPU: it may have written anything */
+    bool has_host_run;     /* since the last launch on a GPU: it may have written anything */
     uint64_t acquisitions; /* times that launches had to see that, from 1 */
     bool is_unreleased;    /* queues that are gone have left something */
 };

@@ -37,10 +37,10 @@ static uint8_t *read_file(const char *path, uint64_t offset, size_t *size)
     if (fd >= 0 && !*size && fstat(fd, &about) == 0)
         *size = (size_t)about.st_size;
     uint8_t *image = *size <= CODE_OBJECT_SPAN_MAX ? grow_zeroed(*size + 1, KFD_SERVER) : NULL;
-    bool good = fd >= 0 && image && pread(fd, image, *size, (off_t)offset) == (ssize_t)*size;
+    bool is_valid = fd >= 0 && image && pread(fd, image, *size, (off_t)offset) == (ssize_t)*size;
     if (fd >= 0)
         close(fd);
-    if (good)
+    if (is_valid)
         return image;
     free(image);
     return NULL;

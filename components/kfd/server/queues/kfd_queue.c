@@ -85,7 +85,7 @@ static bool end_flights(struct kfd_queue *q)
             break;
         if (!q->process->has_faulted)
             kfd_packet_end(q, &f, end_ps);
-        q->process->caches->host_ran |=
+        q->process->caches->has_host_run |=
             kfd_sdma_is_type(q->type); /* it has written past the caches */
         ended = true;
     }
@@ -224,7 +224,7 @@ bool kfd_queues_read_doorbells(struct kfd_process *p, uint32_t gpu, uint32_t *qu
 {
     struct kfd_queues *queues = p->queues;
     bool waits = false;
-    p->caches->host_ran = true;
+    p->caches->has_host_run = true;
     for (uint32_t i = 0; i < queues->end; i++) {
         struct kfd_queue *q = queues->queue[i];
         if (!q || q->gpu != gpu)

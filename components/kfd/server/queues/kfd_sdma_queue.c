@@ -55,7 +55,7 @@ static enum kfd_turn stop_at(struct kfd_queue *q, const char *what, uint64_t add
 
 static bool is_at_host(const struct kfd_queue *q, uint64_t address)
 {
-    return kfd_find_allocation(q->process, address)->at_host;
+    return kfd_find_allocation(q->process, address)->is_at_host;
 }
 
 /* The driver's command is under way, or it was refused. */

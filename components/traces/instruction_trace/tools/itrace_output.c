@@ -38,7 +38,7 @@ bool itrace_output_open(struct itrace_output *output, const char *path)
     snprintf(suffix, sizeof suffix, ".unfinished-%ld", (long)getpid());
     output->path = itrace_copy_text(path, strlen(path));
     output->temporary = with_suffix(path, suffix);
-    output->slot = unfinished_note(output->temporary);
+    output->slot = unfinished_add(output->temporary);
     output->file = fopen(output->temporary, "wbe");
     if (output->file)
         return true;

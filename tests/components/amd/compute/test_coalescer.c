@@ -180,7 +180,7 @@ static uint64_t random_mask(void)
 static struct isa_reach reach_by_lanes(const struct isa_memory *m)
 {
     unsigned first = (unsigned)__builtin_ctzll(m->mask);
-    struct isa_reach r = {.low = UINT64_MAX, .linear = true, .in_lines = true};
+    struct isa_reach r = {.low = UINT64_MAX, .is_linear = true, .stays_in_lines = true};
     r.base = m->address[first] - first * m->bytes;
     for (unsigned lane = 0; lane < 64; lane++) {
         uint64_t a = m->address[lane];
@@ -188,8 +188,8 @@ static struct isa_reach reach_by_lanes(const struct isa_memory *m)
             continue;
         r.low = min(a, r.low);
         r.high = max(a, r.high);
-        r.linear &= a == r.base + lane * m->bytes;
-        r.in_lines &= a / 64 == (a + m->bytes - 1) / 64;
+        r.is_linear &= a == r.base + lane * m->bytes;
+        r.stays_in_lines &= a / 64 == (a + m->bytes - 1) / 64;
     }
     return r;
 }
@@ -225,9 +225,10 @@ Test(coalescer, all_lanes_at_once_are_seen_as_one_by_one)
             cr_assert_eq(r.low, own.low, "%s: round %u: low", isa_variant_name(v), round);
             cr_assert_eq(r.high, own.high, "%s: round %u: high", isa_variant_name(v), round);
             cr_assert_eq(r.base, own.base, "%s: round %u: base", isa_variant_name(v), round);
-            cr_assert_eq(r.linear, own.linear, "%s: round %u: linear", isa_variant_name(v), round);
-            cr_assert_eq(r.in_lines, own.in_lines, "%s: round %u: lines", isa_variant_name(v),
+            cr_assert_eq(r.is_linear, own.is_linear, "%s: round %u: linear", isa_variant_name(v),
                          round);
+            cr_assert_eq(r.stays_in_lines, own.stays_in_lines, "%s: round %u: lines",
+                         isa_variant_name(v), round);
             cr_assert_eq(isa_memory_breaks(m.address), breaks_by_lanes(&m), "%s: round %u: breaks",
                          isa_variant_name(v), round);
         }

@@ -143,7 +143,7 @@ static void find_states(void)
                 continue;
             if (!is_short(&row)) {
                 unsigned form = is_vector(&row) ? COVERED_VOP3 : COVERED_PLAIN;
-                states[target][i][form] |= row.implemented ? DECODES | EXECUTES : DECODES;
+                states[target][i][form] |= row.is_implemented ? DECODES | EXECUTES : DECODES;
                 continue;
             }
             for (unsigned form = 0; form < COVERED_FORMS; form++) {
@@ -247,7 +247,7 @@ static void put_missing(void)
         for (size_t i = 0; i < isa_row_count(); i++) {
             struct isa_row row = isa_row(i);
             bool is_in[ISA_TARGET_COUNT] = {false}, any = false;
-            if (row.format != format || row.implemented)
+            if (row.format != format || row.is_implemented)
                 continue;
             for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
                 any |= is_in[target] = row.opcode[target] >= 0;
@@ -323,7 +323,7 @@ static void put_refused_memory(void)
             for (size_t i = 0; i < isa_row_count(); i++) {
                 struct isa_row row = isa_row(i);
                 struct isa_inst inst;
-                if (row.format != forms[k].format || row.opcode[target] < 0 || !row.implemented)
+                if (row.format != forms[k].format || row.opcode[target] < 0 || !row.is_implemented)
                     continue;
                 const uint32_t word[3] = {forms[k].prefix
                                               | (unsigned)row.opcode[target] << forms[k].shift

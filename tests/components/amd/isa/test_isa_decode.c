@@ -67,7 +67,7 @@ Test(isa_decode, every_row_of_the_tables_is_found_again)
             cr_expect_eq(inst.size, words * 4, "%s is %u bytes", row.mnemonic, inst.size);
             cr_expect_eq(inst.unit, row.unit, "%s", row.mnemonic);
             cr_expect_eq(inst.timing, row.timing, "%s", row.mnemonic);
-            cr_expect_eq(size == ISA_ERROR_UNIMPLEMENTED, !row.implemented, "%s", row.mnemonic);
+            cr_expect_eq(size == ISA_ERROR_UNIMPLEMENTED, !row.is_implemented, "%s", row.mnemonic);
             cr_expect_eq(isa_decode((enum isa_target)target, word, words * 4 - 1, &inst),
                          ISA_ERROR_TRUNCATED, "%s", row.mnemonic);
         }

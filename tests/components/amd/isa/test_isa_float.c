@@ -531,7 +531,7 @@ static bool find_row(struct form *f)
     for (size_t i = 0; i < isa_row_count(); i++) {
         f->known = isa_row(i);
         if (!strcmp(f->known.mnemonic, f->row->mnemonic) && f->known.opcode[f->target] >= 0)
-            return f->known.implemented;
+            return f->known.is_implemented;
     }
     return false;
 }

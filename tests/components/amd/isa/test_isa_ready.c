@@ -108,7 +108,7 @@ static bool random_instruction(enum isa_target target, struct isa_inst *inst)
 {
     struct isa_row row = isa_row(next_random() % isa_row_count());
     uint32_t word[3];
-    if (row.opcode[ISA_GFX803] < 0 || !row.implemented
+    if (row.opcode[ISA_GFX803] < 0 || !row.is_implemented
         || (row.unit != ISA_UNIT_VALU && row.unit != ISA_UNIT_SALU && row.unit != ISA_UNIT_BRANCH))
         return false;
     random_form(&row, word);

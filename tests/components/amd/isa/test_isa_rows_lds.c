@@ -218,7 +218,7 @@ Test(isa_rows_lds, loads_stores_and_atomics)
     for (unsigned target = 0; target < ISA_TARGET_COUNT; target++) {
         for (size_t i = 0; i < isa_row_count(); i++) {
             struct isa_row row = isa_row(i);
-            if (row.implemented && row.format == ISA_DS && row.opcode[target] >= 0)
+            if (row.is_implemented && row.format == ISA_DS && row.opcode[target] >= 0)
                 checked += check_row(&row, (enum isa_target)target);
         }
     }

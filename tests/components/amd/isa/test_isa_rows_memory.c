@@ -385,7 +385,7 @@ Test(isa_rows_memory, vector_loads_stores_and_atomics)
         for (size_t i = 0; i < isa_row_count(); i++) {
             struct isa_row row = isa_row(i);
             struct access_form f = {.target = (enum isa_target)target, .format = row.format};
-            if (!row.implemented || row.unit != ISA_UNIT_VMEM || row.opcode[target] < 0
+            if (!row.is_implemented || row.unit != ISA_UNIT_VMEM || row.opcode[target] < 0
                 || !parse(row.mnemonic, &f))
                 continue;
             f.opcode = (unsigned)row.opcode[target];
@@ -545,7 +545,7 @@ Test(isa_rows_memory, scalar_loads_and_stores)
         for (size_t i = 0; i < isa_row_count(); i++) {
             struct isa_row row = isa_row(i);
             struct scalar_form f = {.target = (enum isa_target)target};
-            if (!row.implemented || row.format != ISA_SMEM || row.opcode[target] < 0
+            if (!row.is_implemented || row.format != ISA_SMEM || row.opcode[target] < 0
                 || !parse_scalar(row.mnemonic, &f))
                 continue;
             f.opcode = (unsigned)row.opcode[target];
@@ -608,7 +608,7 @@ Test(isa_rows_memory, clock_and_cache_operations)
     for (unsigned target = 0; target < ISA_TARGET_COUNT; target++) {
         for (size_t i = 0; i < isa_row_count(); i++) {
             struct isa_row row = isa_row(i);
-            if (!row.implemented || row.opcode[target] < 0)
+            if (!row.is_implemented || row.opcode[target] < 0)
                 continue;
             if (!strcmp(row.mnemonic, "s_memtime") || !strcmp(row.mnemonic, "s_memrealtime"))
                 check_time((enum isa_target)target, (unsigned)row.opcode[target]);

@@ -269,7 +269,7 @@ Test(isa_rows_scalar, arithmetic_masks_and_branches)
         for (size_t i = 0; i < isa_row_count(); i++) {
             struct isa_row row = isa_row(i);
             const struct row *model = find(row.mnemonic, (enum isa_target)target);
-            if (!row.implemented || row.opcode[target] < 0 || row.format > ISA_SOPP || !model)
+            if (!row.is_implemented || row.opcode[target] < 0 || row.format > ISA_SOPP || !model)
                 continue;
             bool good = true;
             for (unsigned k = 0; k < TRIES && good; k++) {

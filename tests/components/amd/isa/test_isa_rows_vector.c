@@ -211,7 +211,7 @@ Test(isa_rows_vector, integers_bits_and_masks)
     for (unsigned target = 0; target < ISA_TARGET_COUNT; target++) {
         for (size_t i = 0; i < isa_row_count(); i++) {
             struct isa_row row = isa_row(i);
-            if (row.unit == ISA_UNIT_VALU && row.implemented && row.opcode[target] >= 0)
+            if (row.unit == ISA_UNIT_VALU && row.is_implemented && row.opcode[target] >= 0)
                 failed += !check_row(&row, (enum isa_target)target);
         }
     }

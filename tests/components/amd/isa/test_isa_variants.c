@@ -72,7 +72,7 @@ Test(isa_variants, all_give_the_same_bytes)
     for (size_t i = 0; i < isa_row_count(); i++) {
         struct isa_row row = isa_row(i);
         uint32_t word[3] = {0};
-        if (row.unit != ISA_UNIT_VALU || row.opcode[ISA_GFX803] < 0 || !row.implemented
+        if (row.unit != ISA_UNIT_VALU || row.opcode[ISA_GFX803] < 0 || !row.is_implemented
             || !strncmp(row.mnemonic, "v_madm", 6) || !strncmp(row.mnemonic, "v_mada", 6))
             continue;
         for (unsigned round = 0; round < 24; round++) {
