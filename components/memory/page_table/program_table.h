@@ -177,7 +177,7 @@ void program_set_use(struct program_table *table, uint64_t address, enum program
 /* False when the table is full; the range must be free. */
 bool program_add_allocation(struct program_table *table, const struct program_allocation *added);
 
-/* Removes the allocation that starts at `start`; false: there is none. */
+/* Removes the allocation that starts at `start`. False: there is none. */
 bool program_remove_allocation(struct program_table *table, uint64_t start);
 
 /* The name that people give a kernel, and the one in its code object. */

@@ -11,7 +11,7 @@ void warp_livelock_step(struct warp_machine *m, const struct warp_op *op, uint32
 /* True if each of the block's warps that can execute has come back to a state of its own. */
 bool warp_livelock_block(struct warp_launch *l, struct warp_block *b);
 
-/* Describes the wait of the block's warp that has the likeliest access; false: none can execute. */
+/* Describes the wait of the block's warp that has the likeliest access. False: none can execute. */
 bool warp_livelock_describe(struct warp_launch *l, struct warp_block *b, struct warp_fault *fault);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "warp_machine.h"
 
-/* Makes the call for each lane; false: it has failed (m->fault). */
+/* Makes the call for each lane. False: it has failed (m->fault). */
 bool warp_system(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
 
 #endif

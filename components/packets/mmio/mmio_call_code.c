@@ -107,7 +107,7 @@ static bool register_variable(struct mmio *c, struct mmio_call *k)
     return end_call(c, k, MMIO_SUCCESS);
 }
 
-/* Finds the variable on the current device; places its module there if need be. false: not yet. */
+/* Finds the variable on the current device; places its module there if need be. False: not yet. */
 static bool find_variable(struct mmio *c, struct mmio_call *k, uint64_t shadow, uint64_t *address,
                           uint64_t *size, int32_t *error)
 {
