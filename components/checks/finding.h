@@ -66,8 +66,8 @@ bool finding_is_wanted(enum finding_check check);
 /* True if any check was asked for. */
 bool finding_any_is_wanted(void);
 
-/* Is this kind, between these two instructions (0: none) of these two kernels, known already? Then
- * it is counted, and a check need not describe it again. */
+/* True if this kind is known already between these two instructions (0: none) of these two kernels.
+ * It is counted then, and a check need not describe it again. */
 bool finding_seen(enum finding_kind kind, uint64_t first, uint64_t second);
 /* Keeps or counts what was found; it is copied. */
 void finding_report(const struct finding *found);

@@ -107,8 +107,8 @@ void clang_add_words(struct clang_command *command, const char *const *words, si
 
 static void keep_file(struct clang_command *command, int file)
 {
-    grow_list(command->kept, command->kept_count + 1, command->kept_capacity, SOURCE);
-    command->kept[command->kept_count++] = file;
+    grow_list(command->files, command->file_count + 1, command->file_capacity, SOURCE);
+    command->files[command->file_count++] = file;
 }
 
 void clang_add_file(struct clang_command *command, const char *prefix, int file)
@@ -124,7 +124,7 @@ void clang_release_command(struct clang_command *command)
     for (size_t i = 0; i < command->count; i++)
         clang_release(command->words[i]);
     clang_release(command->words);
-    clang_release(command->kept);
+    clang_release(command->files);
     *command = (struct clang_command){0};
 }
 
@@ -140,8 +140,8 @@ static int start_process(const struct clang_command *command, int in, int out, i
     posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, log, STDERR_FILENO);
-    for (size_t i = 0; i < command->kept_count; i++)
-        posix_spawn_file_actions_adddup2(&actions, command->kept[i], command->kept[i]);
+    for (size_t i = 0; i < command->file_count; i++)
+        posix_spawn_file_actions_adddup2(&actions, command->files[i], command->files[i]);
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
     sigemptyset(&children);

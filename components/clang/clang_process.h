@@ -32,8 +32,8 @@ void clang_file_close(int *file);
 struct clang_command {
     char **words; /* up to NULL */
     size_t count, capacity;
-    int *kept; /* files that stay open under their numbers */
-    size_t kept_count, kept_capacity;
+    int *files; /* files that stay open under their numbers */
+    size_t file_count, file_capacity;
 };
 
 /* Adds a word made of two parts. */

@@ -58,7 +58,8 @@ void livelock_store(uint64_t key, const void *bytes, size_t size);
 
 void livelock_read(struct livelock *r, enum livelock_access access, uint64_t pc, uint64_t address);
 
-/* The present state of a wavefront. True if it has come back to one in this lap. */
+/* Compares the present state of a wavefront with those of this lap. True if it has come back to
+ * one. */
 bool livelock_state(struct livelock *r, uint64_t state);
 
 #endif

@@ -51,13 +51,13 @@ static void wave_registers(const struct debug_thread *t, struct debug_registers 
     const struct debug_wave *w = wave_of(t);
     const struct isa_context *c = &w->context;
     *registers = (struct debug_registers){.shared_aperture = c->shared_aperture,
-                                     .private_aperture = c->private_aperture,
-                                     .mode = w->scalars->mode,
-                                     .status = w->scalars->status,
-                                     .scc = w->scalars->scc,
-                                     .vgprs = c->vgpr_count,
-                                     .accumulators = c->agpr_count,
-                                     .lds_bytes = c->lds_size};
+                                          .private_aperture = c->private_aperture,
+                                          .mode = w->scalars->mode,
+                                          .status = w->scalars->status,
+                                          .scc = w->scalars->scc,
+                                          .vgprs = c->vgpr_count,
+                                          .accumulators = c->agpr_count,
+                                          .lds_bytes = c->lds_size};
     memcpy(registers->sgpr, w->scalars->sgpr, sizeof registers->sgpr);
     *vectors = c->vgpr;
 }

@@ -170,8 +170,8 @@ static bool may_be_atomic(enum race_use use)
     return use == RACE_STORE || use == RACE_RELEASE;
 }
 
-/* Has the wavefront accessed the bytes so since its clock went on, and nothing written them since?
- * Then there is nothing new to find. */
+/* True if the wavefront has accessed the bytes so since its clock went on, and nothing has written
+ * them since. There is nothing new to find then. */
 static bool is_repeated(const struct race_event *e, const struct race_cell *c)
 {
     race_id id = e->wave->id;

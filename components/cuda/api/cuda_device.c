@@ -140,7 +140,7 @@ hipError_t cuda_properties_13(struct cuda_properties_13 *properties, int device)
 static const struct {
     int number;
     size_t offset;
-    bool wide;
+    bool is_size; /* size_t, not int */
 } attributes[] = {
     MEMBER(1, maxThreadsPerBlock),
     MEMBER(2, maxThreadsDim[0]),
@@ -205,9 +205,9 @@ hipError_t cuda_attribute(int *value, int attribute, int device)
         size_t wide = 0;
         if (attributes[i].number != attribute)
             continue;
-        memcpy(attributes[i].wide ? (void *)&wide : (void *)value, member,
-               attributes[i].wide ? sizeof wide : sizeof *value);
-        *value = attributes[i].wide ? (int)wide : *value;
+        memcpy(attributes[i].is_size ? (void *)&wide : (void *)value, member,
+               attributes[i].is_size ? sizeof wide : sizeof *value);
+        *value = attributes[i].is_size ? (int)wide : *value;
     }
     return hipSuccess;
 }

@@ -14,7 +14,7 @@ static const struct {
 
 const char *cuda_error_name(int error)
 {
-    cuda_services()->note_call("cudaGetErrorName");
+    cuda_services()->report_call("cudaGetErrorName");
     for (size_t i = 0; i < ARRAY_COUNT(errors); i++)
         if (errors[i].number == error)
             return errors[i].name;
@@ -23,7 +23,7 @@ const char *cuda_error_name(int error)
 
 const char *cuda_error_text(int error)
 {
-    cuda_services()->note_call("cudaGetErrorString");
+    cuda_services()->report_call("cudaGetErrorString");
     for (size_t i = 0; i < ARRAY_COUNT(errors); i++)
         if (errors[i].number == error)
             return errors[i].text;

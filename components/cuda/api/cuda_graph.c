@@ -89,25 +89,26 @@ static hipError_t symbol_address(const void *symbol, size_t size, size_t offset,
 }
 
 hipError_t cuda_add_copy_to_symbol(hipGraphNode_t *node, hipGraph_t graph,
-                                   const hipGraphNode_t *before, size_t count, const void *symbol,
-                                   const void *from, size_t size, size_t offset, hipMemcpyKind kind)
+                                   const hipGraphNode_t *dependencies, size_t count,
+                                   const void *symbol, const void *from, size_t size, size_t offset,
+                                   hipMemcpyKind kind)
 {
     void *to = NULL;
     hipError_t error = symbol_address(symbol, size, offset, &to);
     return error == hipSuccess
-               ? hipGraphAddMemcpyNode1D(node, graph, before, count, to, from, size, kind)
+               ? hipGraphAddMemcpyNode1D(node, graph, dependencies, count, to, from, size, kind)
                : error;
 }
 
 hipError_t cuda_add_copy_from_symbol(hipGraphNode_t *node, hipGraph_t graph,
-                                     const hipGraphNode_t *before, size_t count, void *to,
+                                     const hipGraphNode_t *dependencies, size_t count, void *to,
                                      const void *symbol, size_t size, size_t offset,
                                      hipMemcpyKind kind)
 {
     void *from = NULL;
     hipError_t error = symbol_address(symbol, size, offset, &from);
     return error == hipSuccess
-               ? hipGraphAddMemcpyNode1D(node, graph, before, count, to, from, size, kind)
+               ? hipGraphAddMemcpyNode1D(node, graph, dependencies, count, to, from, size, kind)
                : error;
 }
 
@@ -126,9 +127,10 @@ hipError_t cuda_get_edges(hipGraph_t graph, hipGraphNode_t *from, hipGraphNode_t
     return make_plain(hipGraphGetEdges(graph, from, to, count), edges, count);
 }
 
-hipError_t cuda_get_before(hipGraphNode_t node, hipGraphNode_t *before, void *edges, size_t *count)
+hipError_t cuda_get_dependencies(hipGraphNode_t node, hipGraphNode_t *dependencies, void *edges,
+                                 size_t *count)
 {
-    return make_plain(hipGraphNodeGetDependencies(node, before, count), edges, count);
+    return make_plain(hipGraphNodeGetDependencies(node, dependencies, count), edges, count);
 }
 
 hipError_t cuda_get_dependents(hipGraphNode_t node, hipGraphNode_t *dependents, void *edges,
@@ -137,19 +139,20 @@ hipError_t cuda_get_dependents(hipGraphNode_t node, hipGraphNode_t *dependents, 
     return make_plain(hipGraphNodeGetDependentNodes(node, dependents, count), edges, count);
 }
 
-static hipError_t enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set, bool *enabled)
+static hipError_t enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *must_enable,
+                         bool *is_enabled)
 {
     const struct hip_services *services = cuda_services();
     hipError_t error = services->enter("cudaGraphNodeSetEnabled");
     if (error == hipSuccess)
-        error = services->graph_enable(exec, node, set, enabled);
+        error = services->graph_enable(exec, node, must_enable, is_enabled);
     return services->leave(error);
 }
 
 hipError_t cuda_set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled)
 {
-    const bool set = enabled != 0;
-    return enable(exec, node, &set, NULL);
+    const bool must_enable = enabled != 0;
+    return enable(exec, node, &must_enable, NULL);
 }
 
 hipError_t cuda_get_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned *enabled)

@@ -18,7 +18,7 @@
 
 /* The services of the HIP library that this library uses. */
 const struct hip_services *cuda_services(void);
-/* Around a function of CUDA. The second one notes the error for cudaGetLastError() and returns it.
+/* Around a function of CUDA. The second one keeps the error for cudaGetLastError() and returns it.
  */
 const char *cuda_begin(const char *function);
 hipError_t cuda_end(const char *before, hipError_t error);
@@ -94,9 +94,9 @@ hipError_t cuda_set_stream_attribute(hipStream_t stream, int attribute, const vo
 hipError_t cuda_get_stream_attribute(hipStream_t stream, int attribute, void *value);
 hipError_t cuda_copy_stream_attributes(hipStream_t to, hipStream_t from);
 hipError_t cuda_exchange_capture_mode(hipStreamCaptureMode *mode);
-/* `graph` and `before`, which a program may ask for, are not known. */
+/* `graph` and `dependencies`, which a program may ask for, are not known. */
 hipError_t cuda_capture_info(hipStream_t stream, hipStreamCaptureStatus *status,
-                             unsigned long long *id, const void *graph, const void *before);
+                             unsigned long long *id, const void *graph, const void *dependencies);
 
 /* ---- cuda_graph.c ---- */
 
@@ -110,11 +110,11 @@ hipError_t cuda_update_graph(hipGraphExec_t exec, hipGraph_t graph,
                              struct cuda_update_result *result);
 hipError_t cuda_node_attribute(hipGraphNode_t node);
 hipError_t cuda_add_copy_to_symbol(hipGraphNode_t *node, hipGraph_t graph,
-                                   const hipGraphNode_t *before, size_t count, const void *symbol,
-                                   const void *from, size_t size, size_t offset,
+                                   const hipGraphNode_t *dependencies, size_t count,
+                                   const void *symbol, const void *from, size_t size, size_t offset,
                                    hipMemcpyKind kind);
 hipError_t cuda_add_copy_from_symbol(hipGraphNode_t *node, hipGraph_t graph,
-                                     const hipGraphNode_t *before, size_t count, void *to,
+                                     const hipGraphNode_t *dependencies, size_t count, void *to,
                                      const void *symbol, size_t size, size_t offset,
                                      hipMemcpyKind kind);
 /* `edges`: kinds of dependencies, of which only the plain one is there. */
@@ -125,7 +125,8 @@ hipError_t cuda_get_fill_node(hipGraphNode_t node, struct cuda_fill_node *fill);
 /* All edges are plain; `edges` may be NULL. */
 hipError_t cuda_get_edges(hipGraph_t graph, hipGraphNode_t *from, hipGraphNode_t *to, void *edges,
                           size_t *count);
-hipError_t cuda_get_before(hipGraphNode_t node, hipGraphNode_t *before, void *edges, size_t *count);
+hipError_t cuda_get_dependencies(hipGraphNode_t node, hipGraphNode_t *dependencies, void *edges,
+                                 size_t *count);
 hipError_t cuda_get_dependents(hipGraphNode_t node, hipGraphNode_t *dependents, void *edges,
                                size_t *count);
 hipError_t cuda_set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled);

@@ -103,14 +103,14 @@ static hipError_t set_cluster(const void *function, dim3 grid, const unsigned si
 hipError_t cuda_launch_config(const struct cuda_launch_config *config, const void *function,
                               void **values, int per_thread)
 {
-    bool cooperative = false;
+    bool is_cooperative = false;
     const unsigned *cluster = NULL;
     if (!config || (config->attribute_count > 0 && !config->attributes))
         return hipErrorInvalidValue;
     for (unsigned i = 0; i < config->attribute_count; i++) {
         const struct cuda_launch_attribute *attribute = &config->attributes[i];
         if (attribute->id == CUDA_ATTRIBUTE_COOPERATIVE)
-            cooperative = attribute->value.cooperative != 0;
+            is_cooperative = attribute->value.cooperative != 0;
         if (attribute->id == CUDA_ATTRIBUTE_CLUSTER)
             cluster = attribute->value.cluster;
     }
@@ -118,10 +118,10 @@ hipError_t cuda_launch_config(const struct cuda_launch_config *config, const voi
     hipError_t error = cluster ? set_cluster(function, config->grid, cluster) : hipSuccess;
     if (error != hipSuccess)
         return error;
-    error = cooperative ? cuda_launch_cooperative(function, config->grid, config->block, values,
-                                                  config->shared, stream)
-                        : cuda_launch(function, config->grid, config->block, values, config->shared,
-                                      stream);
+    error = is_cooperative ? cuda_launch_cooperative(function, config->grid, config->block, values,
+                                                     config->shared, stream)
+                           : cuda_launch(function, config->grid, config->block, values,
+                                         config->shared, stream);
     cuda_services()->next_cluster(0); /* a launch that failed has not used the cluster */
     return error;
 }
@@ -189,13 +189,13 @@ hipError_t cuda_function_attributes(struct cuda_function_attributes *attributes,
     return error;
 }
 
-static hipError_t allow_large_clusters(const void *function, bool allowed)
+static hipError_t allow_large_clusters(const void *function, bool allows)
 {
     const struct hip_function *kernel = NULL;
     const struct driver_device_info *info = NULL;
     hipError_t error = find_kernel("cudaFuncSetAttribute", function, &kernel, &info);
     if (error == hipSuccess)
-        cuda_services()->allow_large_clusters(kernel, allowed);
+        cuda_services()->allow_large_clusters(kernel, allows);
     return error;
 }
 

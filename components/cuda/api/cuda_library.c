@@ -25,7 +25,7 @@ hipError_t cuda_fail_missing(const char *function)
         "%s: not in this CUDA library; the program goes on with "
         "cudaErrorNotSupported (reference/cuda.md of './dev docs' lists what works)",
         function);
-    heddleServices()->note_call(function);
+    heddleServices()->report_call(function);
     heddleServices()->set_last_error(hipErrorNotSupported);
     return hipErrorNotSupported;
 }

@@ -53,6 +53,6 @@ int cuda_location_device(struct cuda_location location)
 
 struct cuda_channel cuda_channel(int x, int y, int z, int w, int kind)
 {
-    cuda_services()->note_call("cudaCreateChannelDesc");
+    cuda_services()->report_call("cudaCreateChannelDesc");
     return (struct cuda_channel){x, y, z, w, kind};
 }

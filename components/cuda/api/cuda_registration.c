@@ -23,7 +23,7 @@ struct wrapper {
 
 static const char *const embedded = "the program's embedded GPU code";
 
-static hipError_t refuse_target(const struct cuda_fatbin *fatbin, const char *isa)
+static hipError_t fail_target(const struct cuda_fatbin *fatbin, const char *isa)
 {
     char list[200];
     cuda_fatbin_list(fatbin, list, sizeof list);
@@ -46,7 +46,7 @@ static hipError_t load_container(const void *bytes, size_t size, int device,
     }
     const struct cuda_fatbin_entry *entry = cuda_fatbin_find(&fatbin, driver_capability(info));
     if (!entry)
-        return refuse_target(&fatbin, info->isa);
+        return fail_target(&fatbin, info->isa);
     char *text = cuda_fatbin_unpack(&fatbin, entry, &length);
     if (!text) {
         services->say("%s: %s", embedded, fatbin.error);

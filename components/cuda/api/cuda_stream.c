@@ -64,14 +64,14 @@ hipError_t cuda_exchange_capture_mode(hipStreamCaptureMode *mode)
     static _Thread_local hipStreamCaptureMode thread_mode = hipStreamCaptureModeGlobal;
     if (!mode || (unsigned)*mode > hipStreamCaptureModeRelaxed)
         return hipErrorInvalidValue;
-    const hipStreamCaptureMode before = thread_mode;
+    const hipStreamCaptureMode old_mode = thread_mode;
     thread_mode = *mode;
-    *mode = before;
+    *mode = old_mode;
     return hipSuccess;
 }
 
 hipError_t cuda_capture_info(hipStream_t stream, hipStreamCaptureStatus *status,
-                             unsigned long long *id, const void *graph, const void *before)
+                             unsigned long long *id, const void *graph, const void *dependencies)
 {
     hipStreamCaptureStatus hip_status = hipStreamCaptureStatusNone;
     unsigned long long number = 0;
@@ -79,7 +79,7 @@ hipError_t cuda_capture_info(hipStream_t stream, hipStreamCaptureStatus *status,
         status ? hipStreamGetCaptureInfo(stream, &hip_status, &number) : hipErrorInvalidValue;
     if (error != hipSuccess)
         return error;
-    if (hip_status != hipStreamCaptureStatusNone && (graph || before))
+    if (hip_status != hipStreamCaptureStatusNone && (graph || dependencies))
         return cuda_fail_missing("cudaStreamGetCaptureInfo for the graph of a capture");
     *status = hip_status;
     if (id)

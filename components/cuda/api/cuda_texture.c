@@ -60,10 +60,11 @@ hipError_t cuda_make_volume(struct cuda_array **result, const struct cuda_channe
                             hipExtent size, unsigned flags)
 {
     struct texture_object format = {0};
-    const bool layered = flags & ARRAY_LAYERED, cube = flags & ARRAY_CUBE;
-    if (!result || !channel || size.width == 0 || (size.depth && !size.height && !layered)
-        || (layered && !size.depth)
-        || (cube && (size.width != size.height || (layered ? size.depth % 6 : size.depth != 6))))
+    const bool is_layered = flags & ARRAY_LAYERED, is_cube = flags & ARRAY_CUBE;
+    if (!result || !channel || size.width == 0 || (size.depth && !size.height && !is_layered)
+        || (is_layered && !size.depth)
+        || (is_cube
+            && (size.width != size.height || (is_layered ? size.depth % 6 : size.depth != 6))))
         return hipErrorInvalidValue;
     if (!read_channel(channel, &format))
         return (hipError_t)INVALID_CHANNEL;
@@ -128,8 +129,8 @@ void *cuda_array_at(const struct cuda_array *array, size_t x, size_t y)
 
 /* Bytes of rows without gaps, from (x, y) on: the rest of a row, whole rows, and the
  * beginning of the last one. */
-static hipError_t copy_run(const struct cuda_array *array, size_t x, size_t y, char *other,
-                           size_t count, hipMemcpyKind kind, bool to_array)
+static hipError_t copy_run(const struct cuda_array *array, size_t x, size_t y, char *memory,
+                           size_t count, hipMemcpyKind kind, bool writes_array)
 {
     const size_t width = array ? array->size.width * array->texel : 0;
     hipError_t error = hipSuccess;
@@ -141,9 +142,9 @@ static hipError_t copy_run(const struct cuda_array *array, size_t x, size_t y, c
         row = min(row, count);
         size_t rows = row == width ? count / width : 1;
         void *start = cuda_array_at(array, x, y);
-        error = to_array ? hipMemcpy2D(start, array->pitch, other, row, row, rows, kind)
-                         : hipMemcpy2D(other, row, start, array->pitch, row, rows, kind);
-        other += row * rows;
+        error = writes_array ? hipMemcpy2D(start, array->pitch, memory, row, row, rows, kind)
+                             : hipMemcpy2D(memory, row, start, array->pitch, row, rows, kind);
+        memory += row * rows;
         count -= row * rows;
         y += rows;
         x = 0;
@@ -229,16 +230,16 @@ static hipError_t read_resource(const struct cuda_resource *from, struct texture
         object->is_cube = (array->flags & ARRAY_CUBE) != 0;
         return hipSuccess;
     }
-    bool linear = from->kind == CUDA_RESOURCE_LINEAR;
-    size_t width = linear ? from->memory.width / texel : from->memory.width;
+    bool is_linear = from->kind == CUDA_RESOURCE_LINEAR;
+    size_t width = is_linear ? from->memory.width / texel : from->memory.width;
     if (!from->memory.pointer || width == 0 || width > TEXELS_MAX
-        || (!linear && (from->memory.height == 0 || from->memory.pitch < width * texel)))
+        || (!is_linear && (from->memory.height == 0 || from->memory.pitch < width * texel)))
         return hipErrorInvalidValue;
     object->base = (uint64_t)(uintptr_t)from->memory.pointer;
-    object->is_linear = linear;
+    object->is_linear = is_linear;
     object->size[0] = (uint32_t)width;
-    object->size[1] = linear ? 1 : (uint32_t)from->memory.height;
-    object->pitch = (uint32_t)(linear ? width * texel : from->memory.pitch);
+    object->size[1] = is_linear ? 1 : (uint32_t)from->memory.height;
+    object->pitch = (uint32_t)(is_linear ? width * texel : from->memory.pitch);
     return hipSuccess;
 }
 

@@ -100,7 +100,7 @@ static const struct {
 
 const char *hipGetErrorName(hipError_t error)
 {
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (names[i].number == (int)error)
             return names[i].name;
@@ -109,7 +109,7 @@ const char *hipGetErrorName(hipError_t error)
 
 const char *hipGetErrorString(hipError_t error)
 {
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (names[i].number == (int)error)
             return names[i].text;
@@ -125,7 +125,7 @@ void hip_set_last_error(hipError_t error)
 
 hipError_t hipGetLastError(void)
 {
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     hipError_t error = last_error;
     hip.has_unseen_error = false;
     last_error = hipSuccess;
@@ -134,7 +134,7 @@ hipError_t hipGetLastError(void)
 
 hipError_t hipPeekAtLastError(void)
 {
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     hip.has_unseen_error = false;
     return last_error;
 }

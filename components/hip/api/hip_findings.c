@@ -123,7 +123,7 @@ static const char *kind_name(enum hip_allocation_kind kind)
     return names[kind];
 }
 
-void hip_note_free(const struct hip_allocation *allocation)
+void hip_remember_free(const struct hip_allocation *allocation)
 {
     if (is_checked())
         freed[freed_count++ % FREED_MAX] =

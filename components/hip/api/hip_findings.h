@@ -18,7 +18,7 @@ bool hip_find_caller(struct driver_call *call);
 void hip_hide_origins(bool hides);
 
 /* The allocation is given back. */
-void hip_note_free(const struct hip_allocation *allocation);
+void hip_remember_free(const struct hip_allocation *allocation);
 /* The address is not, or no longer, that of an allocation: `is_free` says whether the program
  * wanted to free it, or to use it. */
 void hip_report_address(uint64_t address, bool is_free);

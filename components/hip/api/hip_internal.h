@@ -29,9 +29,9 @@ struct hip_device {
     bool is_open;    /* and was not destroyed */
     uint32_t number; /* the driver's number of the device */
     struct driver_device_info info;
-    bool xnack, sramecc; /* features as code objects of this architecture find them */
-    bool has_xnack;      /* code objects name the feature */
-    uint32_t queue;      /* takes commands of the null stream and of the library itself */
+    bool uses_xnack, uses_sramecc; /* features as code objects of this architecture find them */
+    bool has_xnack;                /* code objects name the feature */
+    uint32_t queue;                /* takes commands of the null stream and of the library itself */
     uint8_t peers[HIP_DEVICES_MAX]; /* 1: peer access to that device is enabled */
 };
 
@@ -57,7 +57,7 @@ struct hip_library {
     bool fill_waits;       /* the program waits for fills */
     bool copy_returns;     /* and not for copies inside of a device */
     bool is_functional;    /* kernels run at once, when their turn comes, without simulated time */
-    bool notes_calls;      /* the driver wants to know of each call */
+    bool reports_calls;    /* the driver wants to know of each call */
     bool executes_ptx;     /* the devices are NVIDIA's: they run programs of CUDA, not of HIP */
     bool plays_trace;      /* calls are the same, whichever interface they were recorded from */
     bool has_unseen_error; /* a kernel has no code for its device; the program has not asked */
@@ -85,13 +85,13 @@ hipError_t hip_enter(const char *function);
 /* The function that the program has called in this thread, by its name in the program's interface;
  * NULL: the library does something by itself. */
 const char *hip_current_call(void);
-/* Notes a call that needs nothing of the driver, if the driver wants to know of each call. */
-void hip_note_call(const char *function);
+/* Reports a call that needs nothing of the driver, if the driver wants to know of each call. */
+void hip_report_call(const char *function);
 /* Begin and end a function of another interface that consists of functions of HIP. The first is
- * hip_set_outer_call(); the second notes the call unless one of these functions has noted it. */
+ * hip_set_outer_call(); the second reports the call unless one of these functions has done so. */
 const char *hip_begin_outer_call(const char *function);
 void hip_end_outer_call(const char *before);
-/* Unlocks, notes the error for hipGetLastError() and returns it. */
+/* Unlocks, keeps the error for hipGetLastError() and returns it. */
 hipError_t hip_leave(hipError_t error);
 /* Defines a function of HIP, as SYSCALL_DEFINE() does in Linux: the body that follows runs between
  * hip_enter() and hip_leave(). `arguments`: the names of its parameters, in parentheses. */
@@ -171,7 +171,7 @@ void hip_add_allocation(struct hip_allocation allocation);
 void hip_add_context_allocation(struct hip_allocation allocation);
 void hip_remove_allocation(const struct hip_allocation *allocation);
 void hip_each_allocation(void (*visit)(const struct hip_allocation *allocation));
-/* Notes that the allocation at `address` was made from a pool; and the bytes made from it. */
+/* The allocation at `address` was made from a pool; and the bytes that were made from it. */
 void hip_set_pool(uint64_t address, const void *pool);
 uint64_t hip_pool_bytes(const void *pool);
 bool hip_is_device_address(uint64_t address);

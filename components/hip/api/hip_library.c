@@ -20,7 +20,7 @@ struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static _Thread_local int current_device;
 static _Thread_local bool is_inside;
 static _Thread_local const char *current_call; /* the function that has the lock, or NULL */
-static _Thread_local bool is_noted; /* the driver knows of the call of hip_begin_outer_call() */
+static _Thread_local bool is_reported; /* the driver knows of the call of hip_begin_outer_call() */
 
 bool hip_is_inside(void)
 {
@@ -46,8 +46,8 @@ void hip_unlock(void)
 {
     is_inside = false;
     if (hip.state == HIP_OPEN)
-        hip.api->leave_call(is_noted && hip_outer_call() ? NULL : hip_current_call());
-    is_noted |= current_call != NULL;
+        hip.api->leave_call(is_reported && hip_outer_call() ? NULL : hip_current_call());
+    is_reported |= current_call != NULL;
     current_call = NULL;
     hip_hide_state();
     pthread_mutex_unlock(&hip.lock);
@@ -104,20 +104,20 @@ hipError_t hip_enter(const char *function)
 
 const char *hip_begin_outer_call(const char *function)
 {
-    is_noted = false;
+    is_reported = false;
     return hip_set_outer_call(function);
 }
 
 void hip_end_outer_call(const char *before)
 {
     const char *function = hip_set_outer_call(before);
-    if (!is_noted)
-        hip_note_call(function);
+    if (!is_reported)
+        hip_report_call(function);
 }
 
-void hip_note_call(const char *function)
+void hip_report_call(const char *function)
 {
-    if (!hip.notes_calls || hip_is_inside() || hip.state != HIP_OPEN)
+    if (!hip.reports_calls || hip_is_inside() || hip.state != HIP_OPEN)
         return;
     hip_lock();
     current_call = function;

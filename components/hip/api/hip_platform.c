@@ -24,7 +24,7 @@ static void use_driver(const struct driver_api *api)
     hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
     hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
     hip.copy_returns = (flags & DRIVER_STREAMS_COPY_RETURNS) != 0;
-    hip.notes_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
+    hip.reports_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
 }
 
 /* The machine is in another process, which several share. */
@@ -60,7 +60,7 @@ static bool load_platform(const char *path)
 void hip_set_features(struct hip_device *device)
 {
     const struct isa_traits *traits = isa_traits_of(device->info.isa);
-    device->sramecc = traits && traits->sramecc;
+    device->uses_sramecc = traits && traits->sramecc;
     device->has_xnack = traits && traits->xnack;
 }
 

@@ -17,7 +17,7 @@ static bool hip_is_open(void)
     return hip.state == HIP_OPEN;
 }
 
-static hipError_t hip_lost(void)
+static hipError_t hip_device_error(void)
 {
     return hip.device_error;
 }

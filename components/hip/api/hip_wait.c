@@ -69,7 +69,7 @@ hipError_t hip_wait_alone(uint64_t ticket)
 
 hipError_t hip_wait_ticket(uint64_t ticket)
 {
-    hip_host_memory_note_wait();
+    hip_host_memory_mark_waited();
     hip_yield_turn(ticket, false);
     return hip_wait_alone(ticket);
 }

@@ -82,20 +82,20 @@ static void translate(char *text, size_t size)
     char from[sizeof lines[0].text], *to = text;
     bool is_quoted = false;
     snprintf(from, sizeof from, "%s", text);
-    for (const char *at = from; *at && to + 1 < text + size;) {
+    for (const char *next = from; *next && to + 1 < text + size;) {
         size_t word = ARRAY_COUNT(words);
-        is_quoted ^= *at == '\'';
+        is_quoted ^= *next == '\'';
         if (!is_quoted)
             for (size_t i = 0; i < ARRAY_COUNT(words) && word > i; i++)
-                if (strncmp(at, words[i][0], strlen(words[i][0])) == 0)
+                if (strncmp(next, words[i][0], strlen(words[i][0])) == 0)
                     word = i;
         if (word == ARRAY_COUNT(words)) {
-            *to++ = *at++;
+            *to++ = *next++;
             continue;
         }
         to += snprintf(to, (size_t)(text + size - to), "%s", words[word][1]);
         to = to < text + size ? to : text + size - 1;
-        at += strlen(words[word][0]);
+        next += strlen(words[word][0]);
     }
     *to = '\0';
 }

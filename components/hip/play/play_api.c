@@ -34,7 +34,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static uint32_t next_line;
 
-void play_fail(const struct api_trace_call *call, const char *format, ...)
+void play_die(const struct api_trace_call *call, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -51,7 +51,7 @@ void play_fail(const struct api_trace_call *call, const char *format, ...)
 void play_check(const struct api_trace_call *call, hipError_t error, const char *call_name)
 {
     if (error != hipSuccess)
-        play_fail(call, "%s failed: %s", call_name, hipGetErrorString(error));
+        play_die(call, "%s failed: %s", call_name, hipGetErrorString(error));
 }
 
 void *play_allocate(size_t size)
@@ -110,7 +110,7 @@ static void assign_lines(void)
         owners[i] = call->kind == API_TRACE_RETURN ? place_of(list, call->thread) : current;
         if (call->kind == API_TRACE_RETURN) {
             if (last[owners[i]] == 0)
-                play_fail(call, "thread %" PRIu32 " has no call that could return", call->thread);
+                play_die(call, "thread %" PRIu32 " has no call that could return", call->thread);
             returns[last[owners[i]] - 1] = i;
             last[owners[i]] = 0;
         } else if (call->kind != API_TRACE_THREAD) {
@@ -168,7 +168,7 @@ static void run_threads(void)
     for (uint32_t i = 1; i < thread_count; i++) {
         int error = pthread_create(&threads[i], NULL, start_thread, (void *)(uintptr_t)i);
         if (error)
-            play_fail(NULL, "cannot create a host thread: %s", strerror(error));
+            play_die(NULL, "cannot create a host thread: %s", strerror(error));
     }
     run_thread(0);
     for (uint32_t i = 1; i < thread_count; i++)

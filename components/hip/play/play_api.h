@@ -21,8 +21,8 @@ extern struct api_trace play_trace;
 extern const char *play_path; /* path of the trace, for messages */
 
 /* Writes what is wrong with the call and ends the program with status 1. */
-__attribute__((noreturn, format(printf, 2, 3))) void play_fail(const struct api_trace_call *call,
-                                                               const char *format, ...);
+__attribute__((noreturn, format(printf, 2, 3))) void play_die(const struct api_trace_call *call,
+                                                              const char *format, ...);
 /* A HIP call of the trace must succeed. */
 void play_check(const struct api_trace_call *call, hipError_t error, const char *call_name);
 void *play_allocate(size_t size);
@@ -42,7 +42,7 @@ struct play_object {
     void *handle;   /* the address, stream, event or module */
 };
 
-/* An object that the trace names; play_fail() if it does not exist. Threads may look up and add at
+/* An object that the trace names; play_die() if it does not exist. Threads may look up and add at
  * the same time only in turn, which the order of lines gives. */
 struct play_object *play_get(const struct api_trace_call *call, enum play_kind kind,
                              uint32_t number);

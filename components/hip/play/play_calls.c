@@ -217,10 +217,10 @@ static void *symbol_place(const struct api_trace_call *call)
     uint64_t size = 0;
     char *address = play_symbol(call, &size);
     if (call->offset > size || call->size > size - call->offset)
-        play_fail(call,
-                  "%" PRIu64 " bytes from byte %" PRIu64 " of '%s' do not lie in its %" PRIu64
-                  " bytes",
-                  call->size, call->offset, call->name, size);
+        play_die(call,
+                 "%" PRIu64 " bytes from byte %" PRIu64 " of '%s' do not lie in its %" PRIu64
+                 " bytes",
+                 call->size, call->offset, call->name, size);
     return address + call->offset;
 }
 
@@ -317,7 +317,7 @@ static void set_device(const struct api_trace_call *call, uint32_t device)
     int count = 0;
     play_check(call, hipGetDeviceCount(&count), "hipGetDeviceCount");
     if (hipSetDevice((int)device) != hipSuccess)
-        play_fail(call, "the trace uses device %" PRIu32 "; the platform has %d", device, count);
+        play_die(call, "the trace uses device %" PRIu32 "; the platform has %d", device, count);
 }
 
 static void call_module_load(const struct api_trace_call *call)
@@ -439,21 +439,21 @@ static void check_device(const struct api_trace_call *call, int error, int devic
 {
     play_check(call, (hipError_t)error, "making a device");
     if ((uint32_t)device != call->device)
-        play_fail(call,
-                  "the new device is %d, in the trace %" PRIu32
-                  ": the platform has another number of GPUs",
-                  device, call->device);
+        play_die(call,
+                 "the new device is %d, in the trace %" PRIu32
+                 ": the platform has another number of GPUs",
+                 device, call->device);
 }
 
 static void call_unify(const struct api_trace_call *call)
 {
     int gpus[64], count = 0, device = -1;
-    for (const char *at = call->name; *at && count < 64;) {
+    for (const char *next = call->name; *next && count < 64;) {
         char *end;
-        gpus[count++] = (int)strtol(at, &end, 10);
-        if (end == at || (*end && *end != '+'))
-            play_fail(call, "'gpus' is '%s', not numbers such as 0+1", call->name);
-        at = *end ? end + 1 : end;
+        gpus[count++] = (int)strtol(next, &end, 10);
+        if (end == next || (*end && *end != '+'))
+            play_die(call, "'gpus' is '%s', not numbers such as 0+1", call->name);
+        next = *end ? end + 1 : end;
     }
     int error = heddleUnifyDevices(&device, gpus, count);
     check_device(call, error, device);

@@ -39,11 +39,11 @@ uint8_t *play_read_file(const struct api_trace_call *call, uint64_t size)
     FILE *file = fopen(path, "rbe");
     uint8_t *bytes = play_allocate(size);
     if (!file)
-        play_fail(call, "cannot read '%s': %s", path, strerror(errno));
+        play_die(call, "cannot read '%s': %s", path, strerror(errno));
     size_t got = fread(bytes, 1, size, file);
     fclose(file);
     if (got != size)
-        play_fail(call, "'%s' has %zu bytes, the copy %" PRIu64, path, got, size);
+        play_die(call, "'%s' has %zu bytes, the copy %" PRIu64, path, got, size);
     free((void *)(uintptr_t)path);
     return bytes;
 }

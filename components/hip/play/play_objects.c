@@ -31,7 +31,7 @@ struct play_object *play_get(const struct api_trace_call *call, enum play_kind k
     static const char *const words[] = {"dptr", "hptr", "stream", "event", "module"};
     struct play_object *object = play_find(kind, number);
     if (!object)
-        play_fail(call, "%s-%u does not exist", words[kind], number);
+        play_die(call, "%s-%u does not exist", words[kind], number);
     return object;
 }
 
@@ -59,7 +59,7 @@ static void *find_symbol(const struct api_trace_call *call, const struct api_tra
     size_t size = 0;
     hipModule_t module = play_get(call, PLAY_MODULE, pointer->allocation)->handle;
     if (hipModuleGetGlobal(&address, &size, module, pointer->symbol) != hipSuccess)
-        play_fail(call, "module-%u has no variable '%s'", pointer->allocation, pointer->symbol);
+        play_die(call, "module-%u has no variable '%s'", pointer->allocation, pointer->symbol);
     return address;
 }
 
@@ -143,8 +143,8 @@ hipFunction_t play_function(const struct api_trace_call *call)
          entry = next_source(call, entry, &module))
         if (hipModuleGetFunction(&function, module, call->name) == hipSuccess)
             return function;
-    play_fail(call, "no code object has a kernel '%s'%s", call->name,
-              sources || call->module ? "" : ": name one with --module FILE");
+    play_die(call, "no code object has a kernel '%s'%s", call->name,
+             sources || call->module ? "" : ": name one with --module FILE");
 }
 
 void *play_symbol(const struct api_trace_call *call, uint64_t *size)
@@ -158,5 +158,5 @@ void *play_symbol(const struct api_trace_call *call, uint64_t *size)
             *size = bytes;
             return address;
         }
-    play_fail(call, "no code object has a variable '%s'", call->name);
+    play_die(call, "no code object has a variable '%s'", call->name);
 }

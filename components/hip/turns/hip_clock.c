@@ -151,25 +151,25 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 /* The zone is obsolete, and that of UTC where a program asks for it. */
 int gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
-    struct timespec now;
+    struct timespec clock_time;
     if (!is_simulated())
         return HIP_LIBC(gettimeofday)(time, zone);
     if (zone)
         memset(zone, 0, sizeof(struct timezone));
-    clock_gettime(CLOCK_REALTIME, &now);
-    *time = (struct timeval){.tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / 1000};
+    clock_gettime(CLOCK_REALTIME, &clock_time);
+    *time = (struct timeval){.tv_sec = clock_time.tv_sec, .tv_usec = clock_time.tv_nsec / 1000};
     return 0;
 }
 
 time_t time(time_t *result)
 {
-    struct timespec now;
+    struct timespec clock_time;
     if (!is_simulated())
         return HIP_LIBC(time)(result);
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_REALTIME, &clock_time);
     if (result)
-        *result = now.tv_sec;
-    return now.tv_sec;
+        *result = clock_time.tv_sec;
+    return clock_time.tv_sec;
 }
 
 int timespec_get(struct timespec *result, int base)
@@ -196,8 +196,9 @@ static void show_host(void)
 /* The platform is not open yet, and memory of the heap lies where it lies without the option. */
 __attribute__((constructor)) static void choose_clock(void)
 {
-    struct timespec now;
-    hip_clock_host(CLOCK_MONOTONIC, &now); /* a handler of signals must not be the first to ask */
+    struct timespec host_time;
+    /* A handler of signals must not be the first to ask. */
+    hip_clock_host(CLOCK_MONOTONIC, &host_time);
     if (!option_is_set_early("host-clock", "simulated"))
         return;
     if (!hip_turns_are_wanted()) {

@@ -102,9 +102,9 @@ int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 static uint64_t milliseconds(clockid_t clock)
 {
-    struct timespec now = {0};
-    hip_clock_host(clock, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    struct timespec time = {0};
+    hip_clock_host(clock, &time);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
 bool hip_turns_is_before(const struct timespec *a, const struct timespec *b)
@@ -114,9 +114,9 @@ bool hip_turns_is_before(const struct timespec *a, const struct timespec *b)
 
 bool hip_turns_has_passed(const struct timespec *deadline)
 {
-    struct timespec now;
-    hip_clock_host(CLOCK_MONOTONIC, &now);
-    return !hip_turns_is_before(&now, deadline);
+    struct timespec time;
+    hip_clock_host(CLOCK_MONOTONIC, &time);
+    return !hip_turns_is_before(&time, deadline);
 }
 
 struct timespec hip_turns_later(const struct timespec *span)
@@ -132,10 +132,10 @@ struct timespec hip_turns_later(const struct timespec *span)
 
 struct timespec hip_turns_deadline(clockid_t clock, const struct timespec *time)
 {
-    struct timespec now;
-    clock_gettime(clock, &now); /* the program's */
-    struct timespec span = {.tv_sec = time->tv_sec - now.tv_sec,
-                            .tv_nsec = time->tv_nsec - now.tv_nsec};
+    struct timespec clock_time;
+    clock_gettime(clock, &clock_time); /* the program's */
+    struct timespec span = {.tv_sec = time->tv_sec - clock_time.tv_sec,
+                            .tv_nsec = time->tv_nsec - clock_time.tv_nsec};
     if (span.tv_nsec < 0) {
         span.tv_nsec += SECOND_NS;
         span.tv_sec--;
@@ -182,7 +182,7 @@ static void warn_dropped(const struct hip_turns_thread *thread, const char *reas
 
 bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
 {
-    uint64_t now = milliseconds(CLOCK_MONOTONIC);
+    uint64_t now_ms = milliseconds(CLOCK_MONOTONIC);
     const int *depth = __atomic_load_n(&holder->depth, __ATOMIC_ACQUIRE);
     if (holder->sleeps || !depth || __atomic_load_n(depth, __ATOMIC_RELAXED) > 0) {
         watched.turn = 0;
@@ -192,12 +192,12 @@ bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
     if (watched.turn != turn) {
         watched.turn = turn;
         watched.first_cpu_ms = watched.last_cpu_ms = cpu;
-        watched.looked_ms = watched.awake_ms = now;
+        watched.looked_ms = watched.awake_ms = now_ms;
         return false;
     }
-    if (now - watched.looked_ms < TURN_THREAD_LOOK_MS)
+    if (now_ms - watched.looked_ms < TURN_THREAD_LOOK_MS)
         return false;
-    watched.looked_ms = now;
+    watched.looked_ms = now_ms;
     if (cpu - watched.first_cpu_ms > patience_ms()) {
         warn_dropped(holder, "has run", cpu - watched.first_cpu_ms);
         return true;
@@ -205,12 +205,12 @@ bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
     if (cpu != watched.last_cpu_ms || !holder->task
         || !proc_thread_sleeps(getpid(), holder->task)) {
         watched.last_cpu_ms = cpu;
-        watched.awake_ms = now;
+        watched.awake_ms = now_ms;
     }
-    if (now - watched.awake_ms
+    if (now_ms - watched.awake_ms
         > (holder->has_called_hip ? TURN_THREAD_ASLEEP_MS : TURN_HELPER_ASLEEP_MS)) {
         if (holder->has_called_hip)
-            warn_dropped(holder, "has been asleep", now - watched.awake_ms);
+            warn_dropped(holder, "has been asleep", now_ms - watched.awake_ms);
         return true;
     }
     return false;

@@ -72,7 +72,7 @@ static void drop_copies(struct memory_ref r, uint32_t pid, uint64_t address, uin
 {
     uint64_t mapped, flags;
     struct page_copy copy;
-    while (page_copies_take(&r.pages->copies, physical, &copy))
+    while (page_copies_remove(&r.pages->copies, physical, &copy))
         if (!memory_give_page(r.memory, copy.physical))
             bug("driver: copy 0x%" PRIx64 " is given back twice", copy.physical);
     if (page_table_look_up(r.pages, pid, address, &mapped, &flags) && mapped == physical)
@@ -401,7 +401,7 @@ enum memory_result memory_remove_page(struct memory_ref r, uint32_t pid, uint64_
     if (!page_table_look_up(r.pages, pid, address, &physical, &flags))
         return MEMORY_NOT_MAPPED;
     unmap_run(r, pid, address / r.memory->page * r.memory->page, 1);
-    r.memory->removed = true;
+    r.memory->has_removed_pages = true;
     r.program->version++;
     return MEMORY_OK;
 }

@@ -77,7 +77,7 @@ struct memory_manager {
     uint64_t fragment; /* bytes: allocations that fill one are aligned to it; page: none are */
     uint64_t skip;     /* pages that stay unused at the beginning of each block */
     uint32_t device_count;
-    bool removed; /* a page of some allocation may be missing */
+    bool has_removed_pages; /* a page of some allocation may be missing */
     struct memory_device device[MEMORY_DEVICES];
     uint64_t start, end; /* range of virtual addresses; 0, 0: not set yet */
     struct page_allocator fresh, retired;

@@ -30,7 +30,7 @@
 static void read_options(void)
 {
     static const char *const bounds[] = {"exact", "page"};
-    driver_process()->page_bounds = option_word("bounds", bounds, 2) == 1;
+    driver_process()->has_page_bounds = option_word("bounds", bounds, 2) == 1;
 }
 
 static void open_tables(struct driver *d)

@@ -93,7 +93,7 @@ static uint32_t memory_poorest(const struct driver *d, const uint32_t *devices, 
 static uint64_t memory_bounds(const struct driver *d, uint64_t size)
 {
     uint64_t page = driver_page_bytes(d);
-    bool whole = driver_process()->page_bounds && size <= UINT64_MAX - page;
+    bool whole = driver_process()->has_page_bounds && size <= UINT64_MAX - page;
     return whole ? round_up(size, page) : size;
 }
 
@@ -151,7 +151,7 @@ static bool memory_find_hole(const struct driver *d, const struct program_alloca
                              uint64_t address, uint64_t size, uint64_t *hole)
 {
     uint64_t page = driver_page_bytes(d), physical, flags;
-    if (!d->memory.removed)
+    if (!d->memory.has_removed_pages)
         return false;
     for (*hole = address / page * page; *hole < address + size; *hole += page)
         if (!page_table_look_up(driver_page_table(d), a->pid, *hole, &physical, &flags))
@@ -256,7 +256,7 @@ static uint64_t memory_name(const struct driver *d, uint32_t pid, uint64_t addre
 static bool memory_may_name(const struct driver *d, uint32_t pid, uint64_t address, uint64_t size)
 {
     const struct program_table *t = driver_program(d);
-    bool used = false;
+    bool is_used = false;
     if (size > ((uint64_t)1 << 48) - address)
         return false;
     for (uint32_t i = 0; i < t->allocation_count; i++) {
@@ -266,9 +266,9 @@ static bool memory_may_name(const struct driver *d, uint32_t pid, uint64_t addre
             continue;
         if (a->pid == pid || a->use == PROGRAM_ARGUMENTS)
             return false; /* arguments are mapped in all processes */
-        used |= !page_table_is_name(a->start);
+        is_used |= !page_table_is_name(a->start);
     }
-    return used;
+    return is_used;
 }
 
 /* Names of spans stay until the end of the run. */

@@ -23,8 +23,8 @@ struct driver_process {
     bool is_nudged;          /* atomic; the engine is to return from its step */
     bool is_stepping;        /* the engine runs in a step */
     bool tells_calls;        /* the front end was answered DRIVER_STREAMS_TELL_CALLS */
-    bool page_bounds;        /* --bounds page: kernels may access whole pages of an allocation */
-    bool in_tick;            /* a call over a port is being done: the engine runs already */
+    bool has_page_bounds;    /* --bounds page: kernels may access whole pages of an allocation */
+    bool is_in_tick;         /* a call over a port is being done: the engine runs already */
     uint32_t functional_gpu; /* GPU of the launch by which it failed */
     enum driver_status functional; /* functional mode: how a launch has ended the run */
     bool ends;                     /* atomic; the program has ended */

@@ -47,7 +47,7 @@ enum {
 };
 
 struct driver_queue {
-    bool used;
+    bool is_used;
     bool wants_scratch;   /* the first command waits for a pool to be made */
     uint32_t flags;       /* enum driver_queue_flags */
     uint32_t device;      /* GPU; the first one of a unified device */
@@ -61,7 +61,7 @@ struct driver_queue {
  * DRIVER_PID; others are made by the program: a GPU in another process (a context), or several GPUs
  * as one (unified). */
 struct driver_handle {
-    bool used;
+    bool is_used;
     uint32_t pid;
     uint32_t count; /* GPUs; 0: destroyed or never made */
     uint32_t member[DRIVER_DEVICES];
@@ -108,7 +108,7 @@ struct driver_scratch {
     uint64_t address;
     uint64_t bytes; /* 0: no pool */
     uint32_t pid;
-    bool used;
+    bool is_used;
 };
 
 /* A GPU as the driver keeps it. */
@@ -247,9 +247,9 @@ struct driver {
     uint32_t old_marks; /* arena: struct driver_ticket[old_mark_capacity], by number: marks that
                            have left the table of tickets */
     uint32_t old_mark_count, old_mark_capacity;
-    uint64_t awaited;     /* stop the engine when this ticket is done; 0: none */
-    bool await_any;       /* stop when any command is done */
-    bool await_migration; /* stop when no page is on its way */
+    uint64_t awaited;      /* stop the engine when this ticket is done; 0: none */
+    bool awaits_any;       /* stop when any command is done */
+    bool awaits_migration; /* stop when no page is on its way */
     struct driver_migrate migrate;
     struct driver_sample sample;
     uint64_t launches_asked; /* numbers of launches */

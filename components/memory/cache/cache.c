@@ -8,7 +8,7 @@
  *         |                                             flush, invalidate, pause, fence
  *   cache_translate.c  its page; until that is known
  *         |            the request is parked
- *   cache_request.c       hit ------------------------------.
+ *   cache_request.c    hit ------------------------------.
  *         |  miss, write, atomic                         |
  *   cache_mshr.c       MSHRs: asked for once, others     |
  *         |            wait for the same line            |
@@ -21,9 +21,9 @@
  * time, for warm-up.
  *
  * A cycle, in this order: answers from below, page answers, control, requests (first those that
- * waited for a page, in order, then new ones). Requests are taken in order, and a request that
- * cannot be taken holds up the later ones. The exception are requests to a page that is being
- * translated: they step aside ("hit under miss").
+ * waited for a page, in order, then new ones). Requests are accepted in order, and a request
+ * that cannot be accepted holds up the later ones. The exception is requests to a page that is
+ * being translated: they step aside ("hit under miss").
  *
  * `head_*` keeps what was computed for a held request, so that it is not computed again; `hold`
  * says what the request waits for, so that it is not tried in vain. */
@@ -43,14 +43,14 @@
 static void init_lines(struct cache *c, uint32_t sets, uint32_t lines, uint32_t mshrs)
 {
     if (keeps_masks(c))
-        c->masks = arena_allocate(lines * sizeof(struct mem_mask));
-    c->data = arena_allocate((size_t)lines * line_bytes(c));
-    c->sets = arena_allocate(sets * set_bytes(c));
-    c->lines = arena_allocate(lines * sizeof(uint16_t));
+        c->masks_at = arena_allocate(lines * sizeof(struct mem_mask));
+    c->data_at = arena_allocate((size_t)lines * line_bytes(c));
+    c->sets_at = arena_allocate(sets * set_bytes(c));
+    c->line_mshrs_at = arena_allocate(lines * sizeof(uint16_t));
     if (platform_is_large(engine_base.platform) && lines < UINT16_MAX)
-        c->places = arena_allocate((lines + 1) * sizeof(uint16_t));
-    c->dirty = arena_allocate(divide_up(lines, 64) * sizeof(uint64_t));
-    c->mshrs = arena_allocate(mshrs * sizeof(struct cache_mshr));
+        c->places_at = arena_allocate((lines + 1) * sizeof(uint16_t));
+    c->dirty_at = arena_allocate(divide_up(lines, 64) * sizeof(uint64_t));
+    c->mshrs_at = arena_allocate(mshrs * sizeof(struct cache_mshr));
 }
 
 static void init_requests(struct cache *c, uint32_t mshrs)
@@ -58,26 +58,26 @@ static void init_requests(struct cache *c, uint32_t mshrs)
     uint32_t targets = mshrs * cache_params(c)->targets;
     index_pool_init(&c->free_mshrs, mshrs);
     index_pool_init(&c->free_sent, mshrs);
-    c->sent = arena_allocate(mshrs * sizeof(struct cache_sent));
-    c->targets = arena_allocate(targets * sizeof(struct cache_target));
+    c->sent_at = arena_allocate(mshrs * sizeof(struct cache_sent));
+    c->targets_at = arena_allocate(targets * sizeof(struct cache_target));
     if (is_write_back(c)) {
         index_pool_init(&c->free_stored, mshrs * 2);
-        c->stored = arena_allocate(mshrs * 2 * sizeof(struct cache_stored));
+        c->stored_at = arena_allocate(mshrs * 2 * sizeof(struct cache_stored));
     }
     index_pool_init(&c->free_targets, targets);
 }
 
-/* Behind the pool of targets. */
+/* Called after init_requests(), so that its state lies behind the targets. */
 static void init_parking(struct cache *c, uint32_t pages)
 {
     c->payload_stride = (uint32_t)round_up(mem_atomic_payload_bytes(cache_params(c)->above), 16);
     uint32_t requests = cache_params(c)->mshrs;
     index_pool_init(&c->free_parked, requests);
     size_t bytes = round_up(requests * sizeof(struct cache_parked), 64);
-    c->parked = arena_allocate(bytes + (size_t)requests * c->payload_stride);
-    c->parked_data = c->parked + (uint32_t)(bytes / ARENA_UNIT);
-    c->pages = arena_allocate(pages * sizeof(struct cache_queue));
-    c->faults = arena_allocate(pages);
+    c->parked_at = arena_allocate(bytes + (size_t)requests * c->payload_stride);
+    c->parked_payloads_at = c->parked_at + (uint32_t)(bytes / ARENA_UNIT);
+    c->page_queues_at = arena_allocate(pages * sizeof(struct cache_queue));
+    c->page_states_at = arena_allocate(pages);
 }
 
 /* cache_warm.c defines these, in the same unit. */
@@ -103,26 +103,26 @@ static void cache_init(struct cache *c)
     warm_register(&c->io.base, &cache_warm_ops);
 }
 
-/* True if the request that was held may be taken now: only a guess that avoids vain attempts, never
- * a wrong no. */
-static bool worth_trying(struct cache *c)
+/* True if the request that was held may be accepted now. This is a guess that avoids vain attempts:
+ * only `true` may be wrong. */
+static bool may_succeed(struct cache *c)
 {
     if (c->hold == HOLD_NONE)
         return true;
     if (likely(c->hold == HOLD_ROOM_BELOW))
-        return !ring_is_still_full(ring_placed(c->io.bottom_request)) && room_below(c);
+        return !ring_is_still_full(ring_placed(c->io.bottom_request)) && has_room_below(c);
     if (c->hold == HOLD_MSHR)
         return index_pool_has(&c->free_mshrs);
-    return c->hold != HOLD_RESPONSE || response_room(c);
+    return c->hold != HOLD_ANSWER || can_answer(c);
 }
 
-static inline void note_blocked(struct cache *c)
+static inline void begin_blocked(struct cache *c)
 {
     if (!c->blocked_since)
         c->blocked_since = component_tick_now(&c->io.base) + 1;
 }
 
-static inline void note_unblocked(struct cache *c)
+static inline void end_blocked(struct cache *c)
 {
     if (c->blocked_since) {
         c->io.stats.blocked += component_tick_now(&c->io.base) + 1 - c->blocked_since;
@@ -130,73 +130,73 @@ static inline void note_unblocked(struct cache *c)
     }
 }
 
-/* The next request to be taken, and where it is kept. */
+/* The next request to be accepted, and where it is kept. */
 struct cache_next {
     const struct mem_request *request;
     void *payload;
     uint64_t physical;
-    uint32_t parked; /* PARKED_NONE: it is the oldest of `top` */
+    uint32_t parked; /* CACHE_PARKED_NONE: it is the oldest of `top` */
 };
 
-/* Finds it; one whose page is not known steps aside here. TRANSLATED: it can be tried. */
-static ALWAYS_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
+/* Finds the next request. If its page is not known, it steps aside here. */
+static ALWAYS_INLINE enum cache_next_state find_next(struct cache *c, struct cache_next *next)
 {
-    next->parked = cache_translation_ops(c) ? c->replay.first : PARKED_NONE;
-    if (unlikely(next->parked != PARKED_NONE)) {
-        struct cache_parked *p = parked_at(c, next->parked);
+    next->parked = cache_translation_ops(c) ? c->replay.first : CACHE_PARKED_NONE;
+    if (unlikely(next->parked != CACHE_PARKED_NONE)) {
+        struct cache_parked *p = get_parked(c, next->parked);
         next->request = &p->request;
         next->payload = parked_payload(c, next->parked);
         next->physical = p->physical;
         c->memory = page_type(p->traits);
-        return check_writable(c, &p->request, page_may_be_written(p->traits)) ? TRANSLATED
-                                                                              : NOTHING;
+        return check_writable(c, &p->request, page_may_be_written(p->traits)) ? NEXT_READY
+                                                                              : NEXT_NONE;
     }
     next->request = c->job == JOB_NONE ? cache_top_peek(c) : NULL;
     if (!next->request)
-        return NOTHING;
+        return NEXT_NONE;
     if (unlikely(message_kind(next->request) >= MEM_FENCE)) {
         start_fence(c, next->request);
-        return NOTHING;
+        return NEXT_NONE;
     }
     next->payload = cache_top_payload(c);
-    return translate(c, next->request, &next->physical);
+    return translate_request(c, next->request, &next->physical);
 }
 
-/* Is the request that was held the oldest of `top`, a read of a line that is not here? Nearly
- * always, and all about it is known then. */
+/* True if the request that was held is the oldest of `top`, and a read of a line that is not here.
+ * Nearly always it is, and then its set and address are known. */
 static ALWAYS_INLINE bool can_retry(const struct cache *c)
 {
-    return c->head_missed && c->job == JOB_NONE
-           && (!cache_translation_ops(c) || c->replay.first == PARKED_NONE);
+    return c->head_misses && c->job == JOB_NONE
+           && (!cache_translation_ops(c) || c->replay.first == CACHE_PARKED_NONE);
 }
 
-static ALWAYS_INLINE const struct mem_request *oldest(const struct cache *c)
+static ALWAYS_INLINE const struct mem_request *get_oldest(const struct cache *c)
 {
     return (const struct mem_request *)ring_slot(ring_placed(c->io.top_request)->head);
 }
 
 /* The address of the oldest request, which has been translated. */
-static ALWAYS_INLINE uint64_t oldest_physical(const struct cache *c)
+static ALWAYS_INLINE uint64_t get_oldest_physical(const struct cache *c)
 {
-    return cache_translation_ops(c) ? c->head_physical : request_address(oldest(c));
+    return cache_translation_ops(c) ? c->head_physical : request_address(get_oldest(c));
 }
 
-/* The oldest request of `top` has been taken. False: no other can be seen. */
+/* Removes the oldest request of `top`, which has been accepted. False: no other can be seen. */
 static ALWAYS_INLINE bool finish_oldest(struct cache *c)
 {
-    c->head_missed = false;
-    c->head_translated = c->head_faults = false;
+    c->head_misses = false;
+    c->head_is_translated = c->head_faults = false;
     return ring_drop(ring_placed(c->io.top_request), c->io.base.limit);
 }
 
-/* Whether the request has been taken, or has stepped aside. False: no other can be seen. */
+/* Removes a request that has been accepted, or has stepped aside. False: no other can be seen. */
 static ALWAYS_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
 {
-    note_unblocked(c);
-    if (unlikely(next->parked != PARKED_NONE)) {
-        c->head_missed = false;
-        c->unanswered--; /* counted when it stepped aside, and again when taken */
-        c->replay.first = parked_at(c, next->parked)->next;
+    end_blocked(c);
+    if (unlikely(next->parked != CACHE_PARKED_NONE)) {
+        c->head_misses = false;
+        c->unanswered--; /* counted when it stepped aside, and again when accepted */
+        c->replay.first = get_parked(c, next->parked)->next;
         index_pool_give(&c->free_parked, next->parked - 1);
         return true;
     }
@@ -211,78 +211,78 @@ struct cache_lookups {
 #define NO_LINE UINT64_MAX
 
 /* True if a lookup is left for the line of `address`. */
-static ALWAYS_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *done,
+static ALWAYS_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *lookups,
                                       uint64_t address)
 {
     uint64_t line = address / line_bytes(c);
     unsigned ram = (unsigned)(line % cache_params(c)->tags);
-    if (done->line[ram] == NO_LINE)
-        done->line[ram] = line;
-    return line == done->line[ram];
+    if (lookups->line[ram] == NO_LINE)
+        lookups->line[ram] = line;
+    return line == lookups->line[ram];
 }
 
-/* Takes requests until `room`, one a port, is used up or one has to be held. */
-static ALWAYS_INLINE void take_requests(struct cache *c, unsigned *room)
+/* Accepts requests until `room`, one a port, is used up or one has to be held. */
+static ALWAYS_INLINE void accept_requests(struct cache *c, unsigned *room)
 {
     struct cache_lookups lookups;
-    if (!worth_trying(c))
+    if (!may_succeed(c))
         return;
     for (unsigned ram = 0; ram < cache_params(c)->tags; ram++)
         lookups.line[ram] = NO_LINE;
-    bool more = true, retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
+    bool has_more = true, is_retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
     c->hold = HOLD_NONE;
-    if (retry) {
-        uint64_t physical = oldest_physical(c);
+    if (is_retry) {
+        uint64_t physical = get_oldest_physical(c);
         c->memory = c->head_memory;
-        if (!take_miss(c, oldest(c), physical, c->head_set, WAY_NONE, true)) {
-            note_blocked(c);
+        if (!accept_miss(c, get_oldest(c), physical, c->head_set, CACHE_WAY_NONE, true)) {
+            begin_blocked(c);
             return;
         }
         if (cache_params(c)->tags)
             can_look_up(c, &lookups, physical);
-        note_unblocked(c);
-        more = finish_oldest(c);
+        end_blocked(c);
+        has_more = finish_oldest(c);
         --*room;
     }
-    for (; more && *room; --*room) {
+    for (; has_more && *room; --*room) {
         struct cache_next next;
-        enum translated t = find_next(c, &next);
-        if (t == NOTHING)
+        enum cache_next_state t = find_next(c, &next);
+        if (t == NEXT_NONE)
             return;
-        if (cache_params(c)->tags && t == TRANSLATED && !can_look_up(c, &lookups, next.physical)) {
+        if (cache_params(c)->tags && t == NEXT_READY && !can_look_up(c, &lookups, next.physical)) {
             *room = 0;
             return;
         }
-        if (t == HELD
-            || (t == TRANSLATED && !take_request(c, next.request, next.payload, next.physical))) {
-            note_blocked(c);
+        if (t == NEXT_HELD
+            || (t == NEXT_READY && !accept_request(c, next.request, next.payload, next.physical))) {
+            begin_blocked(c);
             return;
         }
-        more = finish_next(c, &next);
+        has_more = finish_next(c, &next);
     }
 }
 
-static OUT_OF_LINE void take_requests_rarely(struct cache *c, unsigned *room)
+static OUT_OF_LINE void accept_requests_rarely(struct cache *c, unsigned *room)
 {
-    take_requests(c, room);
+    accept_requests(c, room);
 }
 
-/* Pages, jobs and what starts them. True if a job has gone on. */
+/* The work of a tick besides answers from below and requests. True if a job has gone on. */
 static OUT_OF_LINE bool tick_rare(struct cache *c, uint64_t pending, unsigned *room)
 {
-    bool worked = false;
+    bool has_worked = false;
     if (pending >> cache_probe_first_pending(c) & 1)
-        take_probes(c);
+        answer_probes(c);
     if (cache_translation_ops(c) && c->job != JOB_PAUSED
         && (pending >> cache_translate_first_pending(c) & 1))
-        take_pages(c);
+        accept_pages(c);
     if (pending >> cache_control_first_pending(c) & 1)
-        worked = start_control(c);
-    if ((pending >> cache_top_first_pending(c) & 1) || c->replay.first != PARKED_NONE)
-        take_requests_rarely(c, room);
+        has_worked = start_control(c);
+    if ((pending >> cache_top_first_pending(c) & 1) || c->replay.first != CACHE_PARKED_NONE)
+        accept_requests_rarely(c, room);
     if (c->job != JOB_NONE && c->job != JOB_PAUSED)
-        worked |= work_on_job(c);
-    return worked;
+        has_worked |= work_on_job(c);
+    return has_worked;
 }
 
 /* A tick does all that can be done in its cycle. So the next tick needs a new reason, unless this
@@ -294,14 +294,14 @@ static bool cache_tick(struct cache *c)
     unsigned room = cache_params(c)->ports;
     uint64_t pending = component_pending(&c->io.base, 0);
     if (pending & bottom)
-        take_answers(c);
+        accept_answers(c);
     if (unlikely((pending & ~(top | bottom)) || c->job != JOB_NONE)) {
-        bool worked = tick_rare(c, pending, &room);
-        return room == 0 || worked;
+        bool has_worked = tick_rare(c, pending, &room);
+        return room == 0 || has_worked;
     }
-    if (!(pending & top) && (!cache_translation_ops(c) || c->replay.first == PARKED_NONE))
+    if (!(pending & top) && (!cache_translation_ops(c) || c->replay.first == CACHE_PARKED_NONE))
         return false;
-    take_requests(c, &room);
+    accept_requests(c, &room);
     return room == 0 || (unlikely(c->job != JOB_NONE) && work_on_job(c));
 }
 
@@ -309,9 +309,9 @@ static void cache_explain(const struct cache *c, struct hang_report *report)
 {
     static const char *const jobs[] = {"", "flush", "invalidate", "fence", "pause", "pause"};
     for (uint32_t i = 0; i < cache_params(c)->mshrs; i++)
-        if (mshr_at(c, i)->used)
+        if (get_mshr(c, i)->state != MSHR_FREE)
             hang_note(report, "line 0x%llx has been asked for below; %u requests wait for it",
-                      (unsigned long long)mshr_at(c, i)->address, mshr_at(c, i)->targets);
+                      (unsigned long long)get_mshr(c, i)->address, get_mshr(c, i)->targets);
     if (index_pool_used(&c->free_sent))
         hang_note(report, "%u writes or atomics sent below are not answered",
                   index_pool_used(&c->free_sent));
@@ -320,7 +320,7 @@ static void cache_explain(const struct cache *c, struct hang_report *report)
     if (c->job != JOB_NONE)
         hang_note(report, "a %s is being worked on", jobs[c->job]);
     if (c->blocked_since)
-        hang_note(report, "the oldest request cannot be taken since cycle %llu",
+        hang_note(report, "the oldest request cannot be accepted since cycle %llu",
                   (unsigned long long)(c->blocked_since - 1));
 }
 

@@ -20,11 +20,11 @@ static bool is_probed(const struct cache *c)
     return c->io.probe_request != RING_NONE;
 }
 
-/* The line's bytes are old, besides those that were written here. */
+/* Drops the line's bytes, which are old, but not those that were written here. */
 static void line_outdate(struct cache *c, uint32_t line)
 {
     if (is_write_back(c) && line_is_dirty(c, line))
-        set_at(c, line / way_count(c))->filled &= ~((uint64_t)1 << (line % way_count(c)));
+        get_set(c, line / way_count(c))->filled &= ~((uint64_t)1 << (line % way_count(c)));
     else
         line_drop(c, line);
 }
@@ -32,17 +32,17 @@ static void line_outdate(struct cache *c, uint32_t line)
 static void probe_line(struct cache *c, uint64_t address)
 {
     uint64_t number = address / line_bytes(c);
-    uint32_t line = line_find(c, set_of(c, number), number);
-    if (line == LINE_NONE)
+    uint32_t line = find_line(c, find_set(c, number), number);
+    if (line == CACHE_LINE_NONE)
         return;
     if (line_is_pending(c, line))
-        line_mshr(c, line)->outdated = true;
+        line_mshr(c, line)->is_outdated = true;
     else
         line_outdate(c, line);
 }
 
-/* Memory's lines may be longer. */
-static OUT_OF_LINE void take_probes(struct cache *c)
+/* A probe is about a line of the memory, which may be longer than those of this cache. */
+static OUT_OF_LINE void answer_probes(struct cache *c)
 {
     const struct probe_request *m;
     while ((m = cache_probe_peek(c)) && cache_probe_can_reply(c)) {
@@ -60,10 +60,10 @@ static void drop_stale(struct cache *c)
         drop_all(c);
         return;
     }
-    if (!c->any_lines || !c->others)
+    if (!c->has_lines || !c->has_other_memory)
         return;
     for (uint32_t line = 0; line < line_count(c); line++)
-        if (*line_tag(c, line) != LINE_FREE
+        if (*line_tag(c, line) != CACHE_TAG_FREE
             && line_number(c, line) * line_bytes(c) - c->probed_base >= c->probed_size)
             line_drop(c, line);
 }
@@ -71,7 +71,7 @@ static void drop_stale(struct cache *c)
 /* ---- start-up: what the wires say ---- */
 
 /* The element of the sender's array of ports that request ring `ring` belongs to. */
-static uint32_t probe_element(const struct platform_table *t, uint32_t ring)
+static uint32_t find_probe_element(const struct platform_table *t, uint32_t ring)
 {
     const struct platform_instance *from = &t->instances[t->rings[ring].sender];
     for (uint32_t i = from->bindings; i < from->bindings + from->binding_count; i++) {
@@ -87,7 +87,7 @@ static uint32_t probe_element(const struct platform_table *t, uint32_t ring)
 
 /* A request ring that leads to the interconnect in front of `ring`, or `ring`; in *count, how many
  * do. */
-static uint32_t probe_source(const struct platform_table *t, uint32_t ring, uint32_t *count)
+static uint32_t find_probe_source(const struct platform_table *t, uint32_t ring, uint32_t *count)
 {
     const struct platform_instance *via = &t->instances[t->rings[ring].sender];
     uint32_t found = ring;
@@ -109,7 +109,7 @@ static void init_probes(struct cache *c)
     if (!is_probed(c))
         return;
     uint32_t below = t->rings[ring_number(c->io.bottom_request)].receiver, count;
-    uint32_t source = probe_source(t, ring_number(c->io.probe_request), &count);
+    uint32_t source = find_probe_source(t, ring_number(c->io.probe_request), &count);
     struct platform_interleaving w = {.size = UINT64_MAX, .targets = 1};
     if (t->instances[below].route_space >= 0)
         w = platform_interleaving(t->instances[below].route_space);
@@ -118,8 +118,8 @@ static void init_probes(struct cache *c)
                     "there are %u memories behind `bottom`, but `probe` comes from %u: lines of "
                     "the others would stay when they change",
                     w.targets, count);
-    c->probe_pid = probe_pid(probe_element(t, source));
+    c->probe_pid = probe_pid(find_probe_element(t, source));
     c->probed_base = w.base;
     c->probed_size = w.size;
-    c->others = t->instances[below].route_else >= 0;
+    c->has_other_memory = t->instances[below].route_else >= 0;
 }

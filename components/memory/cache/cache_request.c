@@ -1,6 +1,6 @@
-/* Requests whose physical address is known. Each take_* either takes the request
- * completely, or returns false and has changed nothing that a second attempt would count again (it
- * may have written a victim back, after which its way is free).
+/* Requests whose physical address is known. Each accept_* accepts the request completely, or
+ * returns false and has changed nothing that a second attempt would count again (it may have
+ * written a victim back, after which its way is free).
  *
  * A request that is not answered here waits at an MSHR (cache_mshr.c), or has gone below under a
  * tag of `sent`. Called by cache.c, for new requests and for those that waited for a page. */
@@ -8,196 +8,210 @@
 
 #include "cache_state.h"
 
-/* A read of a line that is not pending, of which all that is wanted is here. */
-static ALWAYS_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t way,
-                                   unsigned piece)
+/* Counts a request that hits, or that misses and waits for no MSHR. */
+static ALWAYS_INLINE void count_request(struct cache *c, bool is_hit)
 {
-    if (!response_room(c))
-        return hold(c, HOLD_RESPONSE);
-    line_touch(c, set, way);
-    c->io.stats.hits++;
-    c->io.stats.reads++;
+    c->io.stats.hits += is_hit;
+    c->io.stats.misses += !is_hit;
     c->unanswered++;
-    note_served(c, MEM_SERVED_HIT);
-    respond(c, tag, true, line_data(c, set * way_count(c) + way) + piece);
+    set_served(c, is_hit ? MEM_SERVED_HIT : MEM_SERVED_MISSED);
+}
+
+/* False: nothing can be sent below in this cycle, and the oldest request is held. */
+static inline bool can_send_below(struct cache *c)
+{
+    if (!index_pool_has(&c->free_sent))
+        return hold_request(c, HOLD_OTHER);
+    return has_room_below(c) || hold_request(c, HOLD_ROOM_BELOW);
+}
+
+/* A read of a line that is not pending, of which all that is wanted is here. */
+static ALWAYS_INLINE bool accept_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t way,
+                                     unsigned piece)
+{
+    if (!can_answer(c))
+        return hold_request(c, HOLD_ANSWER);
+    line_touch(c, set, way);
+    count_request(c, true);
+    c->io.stats.reads++;
+    answer_request(c, tag, true, line_data(c, set * way_count(c) + way) + piece);
     return true;
 }
 
 /* A read of a line that is not here, or lacks bytes. */
-static ALWAYS_INLINE bool take_miss(struct cache *c, const struct mem_request *m, uint64_t address,
-                                    uint32_t set, uint32_t way, bool has_room)
+static ALWAYS_INLINE bool accept_miss(struct cache *c, const struct mem_request *m,
+                                      uint64_t address, uint32_t set, uint32_t way, bool has_room)
 {
     struct cache_mshr *mshr =
         mshr_open(c, set, address / line_bytes(c), way, typed_pid(c, m->read.pid), false, has_room);
     if (!mshr) {
-        c->head_missed = way == WAY_NONE;
+        c->head_misses = way == CACHE_WAY_NONE;
         c->head_set = set;
         return false;
     }
-    target_begin(c, mshr, m->tag, piece_of(c, address));
+    target_begin(c, mshr, m->tag, find_piece(c, address));
     c->io.stats.reads++;
     return true;
 }
 
-static ALWAYS_INLINE bool take_read(struct cache *c, const struct mem_request *m, uint64_t address)
+static ALWAYS_INLINE bool accept_read(struct cache *c, const struct mem_request *m,
+                                      uint64_t address)
 {
     uint64_t number = address / line_bytes(c);
-    uint32_t set = c->head_set, way = WAY_NONE;
-    if (!c->head_missed) {
-        set = set_of(c, number);
-        way = way_find(c, set_at(c, set), number);
+    uint32_t set = c->head_set, way = CACHE_WAY_NONE;
+    if (!c->head_misses) {
+        set = find_set(c, number);
+        way = find_way(c, get_set(c, set), number);
     }
-    if (way == WAY_NONE)
-        return take_miss(c, m, address, set, way, false);
-    const struct cache_set *s = set_at(c, set);
+    if (way == CACHE_WAY_NONE)
+        return accept_miss(c, m, address, set, way, false);
+    const struct cache_set *s = get_set(c, set);
     if (s->pending >> way & 1) {
         struct cache_mshr *mshr = mshr_join(c, set, way, false);
         if (!mshr)
             return false;
-        target_add(c, mshr, MEM_READ, m->tag, piece_of(c, address));
+        target_add(c, mshr, MEM_READ, m->tag, find_piece(c, address));
         c->io.stats.reads++;
         return true;
     }
-    bool here = s->filled >> way & 1;
-    if (keeps_masks(c) && !here)
-        here = mem_mask_covers(
+    bool is_here = s->filled >> way & 1;
+    if (keeps_masks(c) && !is_here)
+        is_here = mem_mask_covers(
             *line_mask(c, set * way_count(c) + way),
             mem_mask_range((unsigned)(address % line_bytes(c)), m->read.size, line_bytes(c)));
-    return here ? take_hit(c, m->tag, set, way, piece_of(c, address))
-                : keeps_masks(c) && take_miss(c, m, address, set, way, false);
+    return is_here ? accept_hit(c, m->tag, set, way, find_piece(c, address))
+                   : keeps_masks(c) && accept_miss(c, m, address, set, way, false);
 }
 
-static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t address,
-                                   struct mem_mask mask, const void *bytes)
+/* A write, with mask and bytes at their places in the line. */
+struct write_request {
+    uint64_t number; /* the line's number */
+    uint32_t set;
+    uint16_t tag;
+    struct cache_writer writer;
+    struct mem_mask mask;
+    const void *bytes;
+};
+
+/* In a write-back cache: the write stays here. */
+static inline bool accept_write_here(struct cache *c, const struct write_request *w)
 {
-    uint64_t number = address / line_bytes(c);
-    uint32_t set = set_of(c, number), way = way_find(c, set_at(c, set), number);
-    if (way != WAY_NONE && (set_at(c, set)->pending >> way & 1)) {
-        struct cache_mshr *mshr = mshr_join(c, set, way, true);
+    struct cache_set *s = get_set(c, w->set);
+    uint32_t way = find_way(c, s, w->number);
+    bool is_hit = way != CACHE_WAY_NONE, was_written = false;
+    if (is_hit && (s->pending >> way & 1)) {
+        struct cache_mshr *mshr = mshr_join(c, w->set, way, true);
         if (!mshr)
             return false;
-        target_store(c, target_add(c, mshr, MEM_WRITE, tag, 0), mask, bytes, NULL);
+        target_store(c, target_add(c, mshr, MEM_WRITE, w->tag, 0), w->mask, w->bytes, NULL);
         c->io.stats.writes++;
         return true;
     }
-    if (!response_room(c))
-        return hold(c, HOLD_RESPONSE);
-    if (way != WAY_NONE) {
-        line_touch(c, set, way);
-        c->io.stats.hits++;
-        note_served(c, MEM_SERVED_HIT);
+    if (!can_answer(c))
+        return hold_request(c, HOLD_ANSWER);
+    if (is_hit) {
+        line_touch(c, w->set, way);
     } else {
-        bool written = false;
-        way = way_make_room(c, set, &written);
-        if (way == WAY_NONE)
-            return hold(c, HOLD_OTHER);
-        line_claim(c, set, way, number);
-        c->io.stats.misses++;
-        note_served(c, MEM_SERVED_MISSED);
+        way = make_room(c, w->set, &was_written);
+        if (way == CACHE_WAY_NONE)
+            return hold_request(c, HOLD_OTHER);
+        line_claim(c, w->set, way, w->number);
     }
-    line_write(c, set * way_count(c) + way, mask, bytes);
-    line_set_dirty(c, set * way_count(c) + way);
+    line_write(c, w->set * way_count(c) + way, w->mask, w->bytes);
+    line_set_dirty(c, w->set * way_count(c) + way);
+    count_request(c, is_hit);
     c->io.stats.writes++;
-    c->unanswered++;
-    respond(c, tag, false, NULL);
+    answer_request(c, w->tag, false, NULL);
     return true;
 }
 
-/* Can a write of a part of a line join the one of another part that has gone below in this cycle?
- * Requests shorter than a line come in pairs. */
-static inline bool joins_last_write(const struct cache *c, uint64_t number,
-                                    struct cache_writer writer)
+/* True if the write of a part of a line can join that of another part, which has gone below in this
+ * cycle: requests shorter than a line come in pairs. */
+static inline bool joins_last_write(const struct cache *c, const struct write_request *w)
 {
     const struct cache_last_write *last = &c->last_write;
-    return above_bytes(c) < line_bytes(c) && last->now == component_tick_now(&c->io.base) + 1
-           && last->line == number && last->writer.pid == writer.pid
-           && last->writer.scope == writer.scope
-           && !arena_at(struct cache_sent, c->sent)[last->sent].joined;
+    return above_bytes(c) < line_bytes(c) && !is_write_back(c)
+           && last->cycle_end == component_tick_now(&c->io.base) + 1 && last->line == w->number
+           && last->writer.pid == w->writer.pid && last->writer.scope == w->writer.scope
+           && !arena_at(struct cache_sent, c->sent_at)[last->sent].is_joined;
 }
 
-static inline void join_last_write(struct cache *c, uint16_t tag, struct mem_mask mask,
-                                   const void *bytes)
+static inline void join_last_write(struct cache *c, const struct write_request *w)
 {
     const struct cache_last_write *last = &c->last_write;
-    struct cache_sent *sent = arena_at(struct cache_sent, c->sent) + last->sent;
+    struct cache_sent *sent = arena_at(struct cache_sent, c->sent_at) + last->sent;
     unsigned below = below_bytes(c), offset = offset_below(c, last->line * line_bytes(c));
     uint64_t *words = mem_write_mask(last->payload, below);
-    struct mem_mask all = mem_mask_or(mem_mask_load(words, below), mem_mask_up(mask, offset));
-    mem_mask_store(words, all, below);
-    mem_copy_masked((char *)mem_write_data(last->payload, below) + offset, bytes, mask,
+    struct mem_mask mask = mem_mask_or(mem_mask_load(words, below), mem_mask_up(w->mask, offset));
+    mem_mask_store(words, mask, below);
+    mem_copy_masked((char *)mem_write_data(last->payload, below) + offset, w->bytes, w->mask,
                     line_bytes(c));
-    sent->joined = true;
-    sent->second = tag;
-    keep_served(c, sent, true);
+    sent->is_joined = true;
+    sent->second_tag = w->tag;
+    sent->second_served = c->served;
 }
 
 /* Sends a write below, for which there is room. */
-static inline void pass_write(struct cache *c, uint16_t tag, uint64_t number, struct mem_mask mask,
-                              const void *bytes, struct cache_writer writer)
+static inline void pass_write(struct cache *c, const struct write_request *w)
 {
-    uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){.tag = tag, .kind = SENT_WRITE};
-    keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
-    void *payload = send_write(c, sent, number * line_bytes(c), writer, mask, bytes);
+    uint32_t sent = sent_open(c, (struct cache_sent){.tag = w->tag, .kind = SENT_WRITE});
+    void *payload = send_write(c, sent, w->number * line_bytes(c), w->writer, w->mask, w->bytes);
     if (above_bytes(c) < line_bytes(c))
-        c->last_write = (struct cache_last_write){number, component_tick_now(&c->io.base) + 1, sent,
-                                                  writer, payload};
+        c->last_write = (struct cache_last_write){w->number, component_tick_now(&c->io.base) + 1,
+                                                  sent, w->writer, payload};
 }
 
-/* Write-through, -around and -evict: the write goes below, the own copy follows the policy. */
-static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t address,
-                                    struct mem_mask mask, const void *bytes,
-                                    struct cache_writer writer)
+/* The write goes below, and the own copy follows the policy: in write-through, -around and -evict
+ * caches, and in a write-back one for memory that is written through by its type. A write-back
+ * cache holds the write while its line is pending, since other writes may wait for that line; the
+ * others forget the line. */
+static inline bool accept_write_through(struct cache *c, const struct write_request *w)
 {
-    uint64_t number = address / line_bytes(c);
-    bool joins = joins_last_write(c, number, writer);
-    if (!joins && (!index_pool_has(&c->free_sent) || !room_below(c)))
-        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
-    uint32_t set = set_of(c, number), line = line_find(c, set, number);
-    if (line != LINE_NONE && !line_is_pending(c, line)) {
-        c->io.stats.hits++;
-        note_served(c, MEM_SERVED_HIT);
-        if (cache_params(c)->write == CACHE_WRITE_EVICT) {
-            line_drop(c, line);
-            c->io.stats.evictions++;
-        } else {
-            line_touch(c, set, line % way_count(c));
-            line_write(c, line, mask, bytes);
+    struct cache_set *s = get_set(c, w->set);
+    uint32_t way = find_way(c, s, w->number);
+    bool is_pending = way != CACHE_WAY_NONE && (s->pending >> way & 1);
+    bool is_hit = way != CACHE_WAY_NONE && !is_pending, was_written = false;
+    bool joins = joins_last_write(c, w);
+    if (is_pending && is_write_back(c))
+        return hold_request(c, HOLD_OTHER);
+    if (!joins && !can_send_below(c))
+        return false;
+    if (is_pending) {
+        line_forget(c, w->set * way_count(c) + way);
+        way = CACHE_WAY_NONE;
+    } else if (is_hit && cache_params(c)->write == CACHE_WRITE_EVICT) {
+        line_drop(c, w->set * way_count(c) + way);
+        c->io.stats.evictions++;
+        way = CACHE_WAY_NONE;
+    } else if (is_hit) {
+        line_touch(c, w->set, way);
+    } else if (keeps_masks(c)) {
+        way = make_room(c, w->set, &was_written);
+        if (was_written && !can_send_below(c)) { /* the victim has taken the room */
+            line_drop(c, w->set * way_count(c) + way);
+            return false;
         }
-    } else {
-        c->io.stats.misses++;
-        note_served(c, MEM_SERVED_MISSED);
-        bool written = false;
-        uint32_t way = WAY_NONE;
-        if (line != LINE_NONE)
-            line_forget(c, line);
-        else if (cache_params(c)->write == CACHE_WRITE_THROUGH)
-            way = way_make_room(c, set, &written);
-        if (way != WAY_NONE) {
-            line_claim(c, set, way, number);
-            line_write(c, set * way_count(c) + way, mask, bytes);
-        }
+        if (way != CACHE_WAY_NONE)
+            line_claim(c, w->set, way, w->number);
     }
-    if (joins)
-        join_last_write(c, tag, mask, bytes);
-    else
-        pass_write(c, tag, number, mask, bytes, writer);
+    if (way != CACHE_WAY_NONE)
+        line_write(c, w->set * way_count(c) + way, w->mask, w->bytes);
+    count_request(c, is_hit);
     c->io.stats.writes++;
-    c->unanswered++;
+    joins ? join_last_write(c, w) : pass_write(c, w);
     return true;
 }
 
 /* Mask and bytes that have come with an atomic, at their places in the line. */
-struct take_operands {
+struct atomic_operands {
     struct mem_mask mask;
     const void *operand, *compare;
     uint8_t wide[2][MEM_LINE_MAX]; /* where requests from above are shorter than a line */
 };
 
 /* The bytes of a request from above at their place in the line. */
-static inline const void *take_widen(const struct cache *c, const void *bytes, unsigned piece,
-                                     uint8_t *wide)
+static inline const void *widen_bytes(const struct cache *c, const void *bytes, unsigned piece,
+                                      uint8_t *wide)
 {
     if (above_bytes(c) == line_bytes(c))
         return bytes;
@@ -206,41 +220,39 @@ static inline const void *take_widen(const struct cache *c, const void *bytes, u
     return wide;
 }
 
-static inline void take_operands(const struct cache *c, void *payload, uint64_t address,
-                                 struct take_operands *o)
+static inline void read_operands(const struct cache *c, void *payload, uint64_t address,
+                                 struct atomic_operands *o)
 {
-    unsigned above = above_bytes(c), piece = piece_of(c, address);
+    unsigned above = above_bytes(c), piece = find_piece(c, address);
     o->mask = mem_mask_up(mem_mask_load(mem_atomic_mask(payload, above), above), piece);
-    o->operand = take_widen(c, mem_atomic_operand(payload, above), piece, o->wide[0]);
-    o->compare = take_widen(c, mem_atomic_compare(payload, above), piece, o->wide[1]);
+    o->operand = widen_bytes(c, mem_atomic_operand(payload, above), piece, o->wide[0]);
+    o->compare = widen_bytes(c, mem_atomic_compare(payload, above), piece, o->wide[1]);
 }
 
 /* In a write-back cache that all sharers see: the atomic happens here. */
-static inline bool take_atomic_here(struct cache *c, const struct mem_request *m, void *payload,
-                                    uint64_t address)
+static inline bool accept_atomic_here(struct cache *c, const struct mem_request *m, void *payload,
+                                      uint64_t address)
 {
-    unsigned bytes = line_bytes(c), piece = piece_of(c, address);
+    unsigned bytes = line_bytes(c), piece = find_piece(c, address);
     uint64_t number = address / bytes;
-    uint32_t set = set_of(c, number), way = way_find(c, set_at(c, set), number);
+    uint32_t set = find_set(c, number), way = find_way(c, get_set(c, set), number);
     uint32_t line = set * way_count(c) + way;
-    struct take_operands o;
-    take_operands(c, payload, address, &o);
-    if (way != WAY_NONE && !line_is_pending(c, line)
+    struct atomic_operands o;
+    read_operands(c, payload, address, &o);
+    if (way != CACHE_WAY_NONE && !line_is_pending(c, line)
         && (line_is_filled(c, line) || mem_mask_covers(*line_mask(c, line), o.mask))) {
-        if (!response_room(c))
-            return hold(c, HOLD_RESPONSE);
+        if (!can_answer(c))
+            return hold_request(c, HOLD_ANSWER);
         line_touch(c, set, way);
-        c->io.stats.hits++;
+        count_request(c, true);
         c->io.stats.atomics++;
-        c->unanswered++;
-        note_served(c, MEM_SERVED_HIT);
-        respond(c, m->tag, true, m->atomic.returns ? line_data(c, line) + piece : NULL);
+        answer_request(c, m->tag, true, m->atomic.returns ? line_data(c, line) + piece : NULL);
         mem_apply_atomic(m->atomic.op, m->atomic.size, o.mask, line_data(c, line), o.operand,
                          o.compare, NULL);
         line_set_changed(c, line, m->atomic.op, o.mask, o.operand);
         return true;
     }
-    struct cache_mshr *mshr = mshr_for(c, set, number, way, m->atomic.pid);
+    struct cache_mshr *mshr = mshr_find_or_open(c, set, number, way, m->atomic.pid);
     if (!mshr)
         return false;
     struct cache_target *t = target_add(c, mshr, MEM_ATOMIC, m->tag, piece);
@@ -257,123 +269,79 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
  * cache, for the line's answer, which writes wait for. */
 static inline bool line_pass(struct cache *c, uint64_t number)
 {
-    uint32_t line = line_find(c, set_of(c, number), number);
-    bool back = is_write_back(c) && line != LINE_NONE;
-    if (back && line_is_pending(c, line))
-        return hold(c, HOLD_OTHER);
-    if (!index_pool_has(&c->free_sent) || !room_below(c))
-        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
-    bool dirty = back && line_is_dirty(c, line);
-    if (dirty)
-        write_back(c, line);
-    if (line != LINE_NONE)
+    uint32_t line = find_line(c, find_set(c, number), number);
+    bool may_be_dirty = is_write_back(c) && line != CACHE_LINE_NONE;
+    if (may_be_dirty && line_is_pending(c, line))
+        return hold_request(c, HOLD_OTHER);
+    if (!can_send_below(c))
+        return false;
+    bool is_dirty = may_be_dirty && line_is_dirty(c, line);
+    if (is_dirty)
+        line_write_back(c, line);
+    if (line != CACHE_LINE_NONE)
         line_forget(c, line);
-    if (dirty && (!index_pool_has(&c->free_sent) || !room_below(c)))
-        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
-    return true;
+    return !is_dirty || can_send_below(c);
 }
 
 /* A write that others than the users of this write-back cache are to see: it goes on, after what
  * is dirty of its line, and the own copy is forgotten. */
-static inline bool take_write_past(struct cache *c, uint16_t tag, uint64_t address,
-                                   struct mem_mask mask, const void *bytes,
-                                   struct cache_writer writer)
+static inline bool accept_write_past(struct cache *c, const struct write_request *w)
 {
-    uint64_t number = address / line_bytes(c);
-    if (!line_pass(c, number))
+    if (!line_pass(c, w->number))
         return false;
-    note_served(c, MEM_SERVED_MISSED);
-    pass_write(c, tag, number, mask, bytes, writer);
-    c->io.stats.misses++;
+    count_request(c, false);
     c->io.stats.writes++;
-    c->unanswered++;
-    return true;
-}
-
-/* A write of memory that is written through by its type: others see it when it is answered, so it
- * goes on, and the own copy follows. */
-static inline bool take_write_on(struct cache *c, uint16_t tag, uint64_t address,
-                                 struct mem_mask mask, const void *bytes,
-                                 struct cache_writer writer)
-{
-    uint64_t number = address / line_bytes(c);
-    uint32_t set = set_of(c, number), way = way_find(c, set_at(c, set), number);
-    bool written = false, here = way != WAY_NONE;
-    if (here && (set_at(c, set)->pending >> way & 1))
-        return hold(c, HOLD_OTHER);
-    if (!index_pool_has(&c->free_sent) || !room_below(c))
-        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
-    if (!here)
-        way = way_make_room(c, set, &written);
-    if (written && way != WAY_NONE && (!index_pool_has(&c->free_sent) || !room_below(c))) {
-        line_drop(c, set * way_count(c) + way); /* the victim has taken the room */
-        return hold(c, HOLD_ROOM_BELOW);
-    }
-    if (here)
-        line_touch(c, set, way);
-    else if (way != WAY_NONE)
-        line_claim(c, set, way, number);
-    if (way != WAY_NONE)
-        line_write(c, set * way_count(c) + way, mask, bytes);
-    c->io.stats.hits += here;
-    c->io.stats.misses += !here;
-    note_served(c, here ? MEM_SERVED_HIT : MEM_SERVED_MISSED);
-    pass_write(c, tag, number, mask, bytes, writer);
-    c->io.stats.writes++;
-    c->unanswered++;
+    pass_write(c, w);
     return true;
 }
 
 /* Where the part that a request is about lies in an answer from below. */
-static inline uint8_t piece_below(const struct cache *c, uint64_t address)
+static inline uint8_t find_piece_below(const struct cache *c, uint64_t address)
 {
-    return (uint8_t)(offset_below(c, address) + piece_of(c, address));
+    return (uint8_t)(offset_below(c, address) + find_piece(c, address));
 }
 
 /* A coherent read in a cache that is not what all sharers see, or may not be: like an atomic, it
  * goes below. */
-static inline bool take_read_below(struct cache *c, const struct mem_request *m, uint64_t address)
+static inline bool accept_read_below(struct cache *c, const struct mem_request *m, uint64_t address)
 {
     uint64_t number = address / line_bytes(c);
     if (!line_pass(c, number))
         return false;
-    uint32_t sent = index_pool_take(&c->free_sent);
+    count_request(c, false);
+    c->io.stats.reads++;
+    uint32_t sent = sent_open(c, (struct cache_sent){.tag = m->tag,
+                                                     .kind = SENT_ATOMIC,
+                                                     .piece = find_piece_below(c, address)});
     end_last_write(c);
-    arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){.tag = m->tag, .kind = SENT_ATOMIC, .piece = piece_below(c, address)};
-    note_served(c, MEM_SERVED_MISSED);
-    keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
-    note_line_below(c);
+    begin_interval_below(c);
     cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
                            line_bytes(c), typed_pid(c, m->read.pid), true);
-    c->io.stats.misses++;
-    c->io.stats.reads++;
-    c->unanswered++;
     return true;
 }
 
-/* Where sharers do not meet here: it happens below, and the own copy is stale then. */
-static inline bool take_atomic_below(struct cache *c, const struct mem_request *m, void *payload,
-                                     uint64_t address)
+/* In a cache where not all sharers meet: the atomic happens below, and the own copy is forgotten.
+ */
+static inline bool accept_atomic_below(struct cache *c, const struct mem_request *m, void *payload,
+                                       uint64_t address)
 {
     unsigned below = below_bytes(c), offset = offset_below(c, address);
     uint64_t start = address / line_bytes(c) * line_bytes(c) - offset;
-    struct take_operands o;
+    struct atomic_operands o;
     if (!line_pass(c, address / line_bytes(c)))
         return false;
-    uint32_t sent = index_pool_take(&c->free_sent);
+    count_request(c, false);
+    c->io.stats.atomics++;
+    uint32_t sent = sent_open(
+        c, (struct cache_sent){.tag = m->tag,
+                               .kind = m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND,
+                               .piece = find_piece_below(c, address)});
     end_last_write(c);
-    arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){.tag = m->tag,
-                            .kind = m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND,
-                            .piece = piece_below(c, address)};
-    note_served(c, MEM_SERVED_MISSED);
-    keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
-    note_line_below(c);
+    begin_interval_below(c);
     char *to = cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), start,
                                         pid_below(c, typed_pid(c, m->atomic.pid)), m->atomic.op,
                                         m->atomic.size, m->atomic.returns);
-    take_operands(c, payload, address, &o);
+    read_operands(c, payload, address, &o);
     mem_mask_store(mem_atomic_mask(to, below), mem_mask_up(o.mask, offset), below);
     if (below > line_bytes(c)) { /* a cache below looks at all bytes of the operand */
         memset(mem_atomic_operand(to, below), 0, below);
@@ -381,41 +349,41 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
     }
     memcpy((char *)mem_atomic_operand(to, below) + offset, o.operand, line_bytes(c));
     memcpy((char *)mem_atomic_compare(to, below) + offset, o.compare, line_bytes(c));
-    c->io.stats.misses++;
-    c->io.stats.atomics++;
-    c->unanswered++;
     return true;
 }
 
-/* Everything but plain reads. */
-static OUT_OF_LINE bool take_other(struct cache *c, const struct mem_request *m, void *payload,
-                                   uint64_t address)
+/* Accepts all requests but plain reads. */
+static OUT_OF_LINE bool accept_other(struct cache *c, const struct mem_request *m, void *payload,
+                                     uint64_t address)
 {
     if (message_kind(m) == MEM_READ)
-        return take_read_below(c, m, address);
+        return accept_read_below(c, m, address);
     if (message_kind(m) == MEM_ATOMIC)
-        return has_last_word(c) && kept_as(c, m->atomic.pid, address) == MEM_COARSE
-                   ? take_atomic_here(c, m, payload, address)
-                   : take_atomic_below(c, m, payload, address);
+        return has_last_word(c) && resolve_type(c, m->atomic.pid, address) == MEM_COARSE
+                   ? accept_atomic_here(c, m, payload, address)
+                   : accept_atomic_below(c, m, payload, address);
     uint8_t wide[MEM_LINE_MAX];
-    unsigned above = above_bytes(c), piece = piece_of(c, address);
-    struct mem_mask mask = mem_mask_up(mem_mask_load(mem_write_mask(payload, above), above), piece);
-    const void *bytes = take_widen(c, mem_write_data(payload, above), piece, wide);
-    struct cache_writer writer = {typed_pid(c, m->write.pid), (enum scope)m->write.scope};
-    if (!is_write_back(c))
-        return take_write_below(c, m->tag, address, mask, bytes, writer);
-    enum mem_type type = kept_as(c, m->write.pid, address);
-    if (writer.scope > widest_scope(c) || type == MEM_UNCACHED)
-        return take_write_past(c, m->tag, address, mask, bytes, writer);
-    return type == MEM_FINE ? take_write_on(c, m->tag, address, mask, bytes, writer)
-                            : take_write_back(c, m->tag, address, mask, bytes);
+    unsigned above = above_bytes(c), piece = find_piece(c, address);
+    uint64_t number = address / line_bytes(c);
+    struct write_request w = {
+        .number = number,
+        .set = find_set(c, number),
+        .tag = m->tag,
+        .writer = {typed_pid(c, m->write.pid), (enum scope)m->write.scope},
+        .mask = mem_mask_up(mem_mask_load(mem_write_mask(payload, above), above), piece),
+        .bytes = widen_bytes(c, mem_write_data(payload, above), piece, wide)};
+    enum mem_type type = resolve_type(c, m->write.pid, address);
+    if (is_write_back(c) && (w.writer.scope > widest_scope(c) || type == MEM_UNCACHED))
+        return accept_write_past(c, &w);
+    return is_write_back(c) && type == MEM_COARSE ? accept_write_here(c, &w)
+                                                  : accept_write_through(c, &w);
 }
 
-static ALWAYS_INLINE bool take_request(struct cache *c, const struct mem_request *m, void *payload,
-                                       uint64_t address)
+static ALWAYS_INLINE bool accept_request(struct cache *c, const struct mem_request *m,
+                                         void *payload, uint64_t address)
 {
-    if (message_kind(m) == MEM_READ && kept_as(c, m->read.pid, address) != MEM_UNCACHED
+    if (message_kind(m) == MEM_READ && resolve_type(c, m->read.pid, address) != MEM_UNCACHED
         && (has_last_word(c) || cache_params(c)->shared || likely(!m->read.coherent)))
-        return take_read(c, m, address);
-    return take_other(c, m, payload, address);
+        return accept_read(c, m, address);
+    return accept_other(c, m, payload, address);
 }

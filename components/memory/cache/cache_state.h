@@ -1,16 +1,16 @@
 /* State of a cache. cache.c draws how a request goes through the files that work on it.
  *
  * Tags are apart from the bytes. A tag is the complement of the line's number, so that those of
- * lines that were never used are zero. A line is free (tag LINE_FREE), present, or pending: its
- * bytes have been asked for. A line that is not `filled` holds only the bytes of its mask. In a
+ * lines that were never used are zero. A line is free (tag CACHE_TAG_FREE), present, or pending:
+ * its bytes have been asked for. A line that is not `filled` holds only the bytes of its mask. In a
  * write-back cache the mask names the dirty bytes, filled or not, so a write miss needs no fetch;
  * in a write-through one it names the bytes that earlier writes left.
  *
- * Requests to one line take effect in the order in which they were taken: what comes to a pending
- * line is queued at its MSHR (write-back), or makes the line's MSHR `detached` (other policies):
- * the answer still serves the requests that waited, but the line is forgotten, and the next read
- * asks again, after the write that went below meanwhile. So a store that follows a load to the
- * same place can never be seen by that load, nor missed by the next.
+ * Requests to one line take effect in the order in which they were accepted: what comes to a
+ * pending line is queued at its MSHR (write-back), or makes the line's MSHR `detached` (other
+ * policies): the answer still serves the requests that waited, but the line is forgotten, and the
+ * next read asks again, after the write that went below meanwhile. So a store that follows a load
+ * to the same place can never be seen by that load, nor missed by the next.
  *
  * An answer is formed when the request takes effect, and is sent at once into the ring of answers.
  * It spends `latency` - 1 cycles there (plus the translation's) before it leaves. So with
@@ -32,12 +32,12 @@
 #include "address_translation.h"
 #include "replacement_policy.h"
 
-#define LINE_FREE      0
-#define LINE_NONE      UINT32_MAX
-#define WAY_NONE       UINT32_MAX
-#define PARKED_NONE    0  /* those that wait are numbered from 1 on */
-#define HINT_WAYS      8u /* ways in a word */
-#define CACHE_TAGS_MAX 32
+#define CACHE_TAG_FREE    0
+#define CACHE_LINE_NONE   UINT32_MAX
+#define CACHE_WAY_NONE    UINT32_MAX
+#define CACHE_PARKED_NONE 0  /* parked requests are numbered from 1 on */
+#define CACHE_HINT_WAYS   8u /* ways in a word */
+#define CACHE_TAGS_MAX    32
 
 /* In these files, ALWAYS_INLINE marks the path of hits and plain misses, which becomes one
  * function. All else is OUT_OF_LINE, so that the common path saves few registers. */
@@ -64,19 +64,19 @@ struct cache_target {
     uint8_t piece; /* first byte, in the line, of the part that is answered */
 };
 
-enum { MSHR_INSTALLED = 1, MSHR_SERVED };
+/* MSHR_INSTALLED: the answer is in the line, and the targets are being served. MSHR_SERVED: the
+ * first of them has been (in builds that note where requests are served). */
+enum cache_mshr_state { MSHR_FREE, MSHR_PENDING, MSHR_INSTALLED, MSHR_SERVED };
 
 struct cache_mshr {
     uint64_t address;
-    uint32_t line;        /* LINE_NONE: detached */
+    uint32_t line;        /* CACHE_LINE_NONE: detached */
     uint32_t first, last; /* targets after the first one */
     uint16_t targets;     /* requests that wait */
-    uint8_t used;
-    bool own_bytes; /* not all bytes of the line are those that come from below; write-back only */
-    bool outdated;  /* others have changed the line since: see cache_probe.c */
-    uint8_t installed; /* the answer has been merged into the line, its targets are being served:
-                          MSHR_INSTALLED, then MSHR_SERVED (in builds that note where) */
-    uint16_t paired;   /* 1 + number of the MSHR whose line comes in the same answer; 0: none */
+    uint8_t state;        /* enum cache_mshr_state */
+    bool has_own_bytes;   /* some bytes of the line are not those from below; write-back only */
+    bool is_outdated;     /* others have changed the line since: see cache_probe.c */
+    uint16_t paired;      /* 1 + number of the MSHR whose line comes in the same answer; 0: none */
     struct cache_target head; /* the first one: nearly always the only one */
 };
 
@@ -92,12 +92,10 @@ enum cache_sent_kind { SENT_WRITE, SENT_WRITE_BACK, SENT_ATOMIC, SENT_ATOMIC_BLI
 struct cache_sent {
     uint16_t tag;
     uint8_t kind;
-    uint8_t piece;   /* first byte, in the answer, of the part that goes above */
-    uint16_t second; /* tag of another write that has joined this one */
-    bool joined;
-#ifdef HEDDLE_PROFILE
+    uint8_t piece;       /* first byte, in the answer, of the part that goes above */
+    uint16_t second_tag; /* tag of another write that has joined this one */
+    bool is_joined;
     uint8_t served, second_served; /* where this write and the joined one were served */
-#endif
 };
 
 /* The process of a write, and the scope that sees it when it is answered. */
@@ -109,8 +107,8 @@ struct cache_writer {
 /* The last write that has gone below: one to another part of its line joins it in the same cycle,
  * when nothing can have seen it. */
 struct cache_last_write {
-    uint64_t line; /* number */
-    uint64_t now;  /* 1 + cycle, 0: there is none */
+    uint64_t line;      /* number */
+    uint64_t cycle_end; /* 1 + cycle, 0: there is none */
     uint32_t sent;
     struct cache_writer writer;
     void *payload;
@@ -120,8 +118,8 @@ struct cache_last_write {
  * of the other half of its line below joins it in the next cycle, while the first is still on its
  * way. */
 struct cache_last_read {
-    uint64_t line; /* number of the line below */
-    uint64_t now;  /* 1 + cycle, 0: there is none */
+    uint64_t line;      /* number of the line below */
+    uint64_t cycle_end; /* 1 + cycle, 0: there is none */
     uint32_t mshr;
     uint32_t pid;
     uint32_t slot; /* slot of its ring */
@@ -136,72 +134,72 @@ struct cache_parked {
 };
 
 struct cache_queue {
-    uint32_t first, last; /* PARKED_NONE: empty */
+    uint32_t first, last; /* CACHE_PARKED_NONE: empty */
 };
 
 /* State of a page that has been asked for. PAGE_FAULT: as a fault, for a request that must write
  * to it. PAGE_AGAIN: it was forgotten since, so the answer may be an old one and the page is asked
  * for once more. PAGE_AWAY: the page has to come first, for requests of any kind. */
-enum { PAGE_FAULT = 1, PAGE_AGAIN = 2, PAGE_AWAY = 4 };
+enum cache_page_state { PAGE_FAULT = 1, PAGE_AGAIN = 2, PAGE_AWAY = 4 };
 
-/* Why the oldest request could not be taken: tells whether it is worth trying again. */
-enum cache_hold { HOLD_NONE, HOLD_ROOM_BELOW, HOLD_MSHR, HOLD_RESPONSE, HOLD_OTHER };
+/* Why the oldest request could not be accepted: tells whether it is worth trying again. */
+enum cache_hold { HOLD_NONE, HOLD_ROOM_BELOW, HOLD_MSHR, HOLD_ANSWER, HOLD_OTHER };
 
-/* Result of translating the oldest request of a port. ASIDE: it waits for its page. HELD: it stays
- * where it is. NOTHING: the port has no request. */
-enum translated { TRANSLATED, ASIDE, HELD, NOTHING };
+/* What has become of the next request. NEXT_READY: its physical address is known. NEXT_ASIDE: it
+ * waits for its page. NEXT_HELD: it stays where it is. NEXT_NONE: there is no request. */
+enum cache_next_state { NEXT_READY, NEXT_ASIDE, NEXT_HELD, NEXT_NONE };
 
 enum cache_job { JOB_NONE, JOB_FLUSH, JOB_INVALIDATE, JOB_FENCE, JOB_PAUSE, JOB_PAUSED };
 
 struct cache {
     struct cache_io io;
     /* Arena offsets and state that every request uses, in one of the host's cache lines. */
-    uint32_t sets;       /* struct cache_set [sets], of set_bytes() each */
-    uint32_t data;       /* [line] by line_place() */
-    uint32_t places;     /* uint16_t [1 + lines]: how many there are, and of each line 1 + its
-                            place, or 0; on large platforms only, see line_place() */
-    uint32_t lines;      /* uint16_t [lines]: MSHR of a pending line */
-    uint32_t mshrs;      /* struct cache_mshr */
-    uint32_t unanswered; /* requests taken and not answered */
+    uint32_t sets_at; /* struct cache_set [sets], of set_bytes() each */
+    uint32_t data_at; /* [line] by line_place() */
+    /* uint16_t [1 + lines]: how many places are used, and of each line 1 + its place, or 0. On
+     * large platforms only, see line_place(). */
+    uint32_t places_at;
+    uint32_t line_mshrs_at; /* uint16_t [lines]: MSHR of a pending line */
+    uint32_t mshrs_at;      /* struct cache_mshr [] */
+    uint32_t unanswered;    /* requests accepted and not answered */
     struct cache_queue replay;
-    uint8_t job;  /* enum cache_job */
-    uint8_t hold; /* enum cache_hold */
-    bool head_translated;
-    bool head_faults; /* the next request writes to a page that is known as read-only */
-    bool head_missed; /* the next request is a read of a line that is not here, in head_set */
-    uint8_t memory, head_memory; /* enum mem_type: of the request that is taken, of the next one */
-    bool any_lines;              /* False: none has been claimed since all were dropped */
+    uint8_t job;             /* enum cache_job */
+    uint8_t hold;            /* enum cache_hold */
+    bool head_is_translated; /* head_physical and head_memory hold */
+    bool head_faults;        /* the next request writes to a page that is known as read-only */
+    bool head_misses;    /* the next request is a read of a line that is not here, in head_set */
+    uint8_t memory;      /* enum mem_type: of the request that is being accepted */
+    uint8_t head_memory; /* enum mem_type: of the next request */
+    bool has_lines;      /* False: no line has been claimed since all were dropped */
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
     /* Arena offsets and state that misses and writes use; hits do not touch them. */
-    uint32_t head_set; /* the set in which the next request missed (head_missed) */
-    uint32_t masks;    /* struct mem_mask by line_place(); write-back and write-through only */
-    uint32_t sent;
-    uint32_t targets;
+    uint32_t head_set;   /* the set in which the next request missed (head_misses) */
+    uint32_t masks_at;   /* struct mem_mask by line_place(); write-back and write-through only */
+    uint32_t sent_at;    /* struct cache_sent [mshrs] */
+    uint32_t targets_at; /* struct cache_target [] */
     struct index_pool free_mshrs, free_sent, free_targets, free_stored, free_parked;
-    uint32_t stored;
-    uint32_t dirty; /* bitmap of lines */
+    uint32_t stored_at; /* struct cache_stored [] */
+    uint32_t dirty_at;  /* uint64_t [], a bitmap of lines */
     uint32_t dirty_count;
-    uint32_t dirty_from; /* no line in a word of `dirty` before this one is dirty */
-    uint32_t parked;
-    uint32_t parked_data;
-    uint32_t pages;   /* struct cache_queue by number of the page asked for */
-    uint32_t faults;  /* uint8_t by number of the page asked for: PAGE_FAULT, PAGE_AGAIN */
-    uint32_t faulted; /* requests that wait for a page to become writable */
+    uint32_t dirty_from; /* no line in a word of the bitmap before this one is dirty */
+    uint32_t parked_at;  /* struct cache_parked [] */
+    uint32_t parked_payloads_at;
+    uint32_t page_queues_at; /* struct cache_queue by number of the page asked for */
+    uint32_t page_states_at; /* uint8_t, enum cache_page_state, by number of the page asked for */
+    uint32_t faulted_count;  /* requests that wait for a page to come or to become writable */
     uint32_t payload_stride;
-    bool job_write_back, job_drop;
-    bool job_stale;    /* drops only what others may have changed */
-    bool job_passes;   /* caches below have been sent the fence */
-    uint32_t job_pass; /* caches below that have yet to be sent the fence */
+    bool job_writes_back, job_drops;
+    bool job_drops_stale;    /* drops only what others may have changed */
+    bool job_passes;         /* caches below are being sent the fence */
+    uint32_t job_pass_count; /* caches below that have yet to be sent the fence */
     struct cache_last_write last_write;
     struct cache_last_read last_read;
     uint64_t probed_base, probed_size; /* bytes whose lines are probed */
-    uint32_t probe_pid;  /* process of requests that go below; 0: they are not probed */
-    bool others;         /* there is other memory below */
+    uint32_t probe_pid;                /* process of requests that go below; 0: not probed */
+    bool has_other_memory;             /* memory below that sends no probes */
     uint64_t below_next; /* with below_interval: the first cycle in which a line may go below */
-#ifdef HEDDLE_PROFILE
-    uint8_t served; /* what is noted on the next answer, see mem_served.h */
-#endif
+    uint8_t served;      /* what is noted on the next answer, see mem_served.h */
 };
 
 static inline unsigned line_bytes(const struct cache *c)
@@ -220,7 +218,7 @@ static inline unsigned below_bytes(const struct cache *c)
 }
 
 /* Where in its line the part lies that a request from above is about: its first byte. */
-static inline unsigned piece_of(const struct cache *c, uint64_t address)
+static inline unsigned find_piece(const struct cache *c, uint64_t address)
 {
     unsigned above = above_bytes(c);
     return above == line_bytes(c) ? 0 : (unsigned)(address % line_bytes(c)) / above * above;
@@ -234,7 +232,7 @@ static inline unsigned offset_below(const struct cache *c, uint64_t address)
 }
 
 /* True if a line may go below, or be requested there, in this cycle. */
-static inline bool room_below(struct cache *c)
+static inline bool has_room_below(struct cache *c)
 {
     if (cache_params(c)->below_interval > 1 && component_tick_now(&c->io.base) < c->below_next) {
         component_wake_at(&c->io.base, c->below_next);
@@ -244,10 +242,10 @@ static inline bool room_below(struct cache *c)
 }
 
 /* Notes that a line goes below: the next one waits for the interval, and joins no read. */
-static inline void note_line_below(struct cache *c)
+static inline void begin_interval_below(struct cache *c)
 {
     if (cache_params(c)->pairs)
-        c->last_read.now = 0;
+        c->last_read.cycle_end = 0;
     if (cache_params(c)->below_interval > 1)
         c->below_next = component_tick_now(&c->io.base) + cache_params(c)->below_interval;
 }
@@ -256,7 +254,7 @@ static inline void note_line_below(struct cache *c)
 static inline void end_last_write(struct cache *c)
 {
     if (above_bytes(c) < line_bytes(c))
-        c->last_write.now = 0;
+        c->last_write.cycle_end = 0;
 }
 
 static inline unsigned way_count(const struct cache *c)
@@ -275,7 +273,8 @@ static inline uint32_t pid_below(const struct cache *c, uint32_t pid)
     return c->probe_pid ? c->probe_pid : pid;
 }
 
-/* The process of the request that is taken, with the type that its translation has brought. */
+/* The process of the request that is being accepted, with the type that its translation has
+ * brought. */
 static inline uint32_t typed_pid(const struct cache *c, uint32_t pid)
 {
     return c->memory ? mem_typed_pid(pid, (enum mem_type)c->memory) : pid;
@@ -304,7 +303,7 @@ static inline enum scope widest_scope(const struct cache *c)
 }
 
 /* True if this cache writes the line through, or does not keep it, by the type of its memory. */
-static inline enum mem_type kept_as(const struct cache *c, uint32_t pid, uint64_t address)
+static inline enum mem_type resolve_type(const struct cache *c, uint32_t pid, uint64_t address)
 {
     enum mem_type type = is_write_back(c) ? mem_type_of(pid) : MEM_COARSE;
     if (likely(type != MEM_FINE))
@@ -327,9 +326,9 @@ static inline bool keeps_masks(const struct cache *c)
  * up to 1.45 times the memory. */
 static inline uint32_t line_place(const struct cache *c, uint32_t line)
 {
-    if (!c->places)
+    if (!c->places_at)
         return line % way_count(c) * cache_params(c)->sets + line / way_count(c);
-    uint16_t *places = arena_at(uint16_t, c->places);
+    uint16_t *places = arena_at(uint16_t, c->places_at);
     if (unlikely(!places[line + 1]))
         places[line + 1] = ++places[0];
     return places[line + 1] - 1u;
@@ -337,22 +336,22 @@ static inline uint32_t line_place(const struct cache *c, uint32_t line)
 
 static inline char *line_data(const struct cache *c, uint32_t line)
 {
-    return arena_at(char, c->data) + (size_t)line_place(c, line) * line_bytes(c);
+    return arena_at(char, c->data_at) + (size_t)line_place(c, line) * line_bytes(c);
 }
 
 static inline struct mem_mask *line_mask(const struct cache *c, uint32_t line)
 {
-    return arena_at(struct mem_mask, c->masks) + line_place(c, line);
+    return arena_at(struct mem_mask, c->masks_at) + line_place(c, line);
 }
 
-static inline struct cache_mshr *mshr_at(const struct cache *c, uint32_t i)
+static inline struct cache_mshr *get_mshr(const struct cache *c, uint32_t i)
 {
-    return arena_at(struct cache_mshr, c->mshrs) + i;
+    return arena_at(struct cache_mshr, c->mshrs_at) + i;
 }
 
 static inline unsigned hint_words(const struct cache *c)
 {
-    return divide_up(way_count(c), HINT_WAYS);
+    return divide_up(way_count(c), CACHE_HINT_WAYS);
 }
 
 /* A multiple of the host's cache line. */
@@ -362,9 +361,9 @@ static inline size_t set_bytes(const struct cache *c)
     return round_up(sizeof(struct cache_set) + words * sizeof(uint64_t), 64);
 }
 
-static inline struct cache_set *set_at(const struct cache *c, uint32_t set)
+static inline struct cache_set *get_set(const struct cache *c, uint32_t set)
 {
-    return (struct cache_set *)(void *)(arena_at(char, c->sets) + set * set_bytes(c));
+    return (struct cache_set *)(void *)(arena_at(char, c->sets_at) + set * set_bytes(c));
 }
 
 static inline uint64_t *set_tags(const struct cache *c, struct cache_set *s)
@@ -375,7 +374,7 @@ static inline uint64_t *set_tags(const struct cache *c, struct cache_set *s)
 /* Lines are numbered through: set * ways + way. */
 static inline uint64_t *line_tag(const struct cache *c, uint32_t line)
 {
-    return set_tags(c, set_at(c, line / way_count(c))) + line % way_count(c);
+    return set_tags(c, get_set(c, line / way_count(c))) + line % way_count(c);
 }
 
 /* Number of a line that is not free. */
@@ -386,84 +385,61 @@ static inline uint64_t line_number(const struct cache *c, uint32_t line)
 
 static inline bool line_is_pending(const struct cache *c, uint32_t line)
 {
-    return set_at(c, line / way_count(c))->pending >> (line % way_count(c)) & 1;
+    return get_set(c, line / way_count(c))->pending >> (line % way_count(c)) & 1;
 }
 
 static inline bool line_is_filled(const struct cache *c, uint32_t line)
 {
-    return set_at(c, line / way_count(c))->filled >> (line % way_count(c)) & 1;
+    return get_set(c, line / way_count(c))->filled >> (line % way_count(c)) & 1;
 }
 
 /* MSHR of a pending line. */
 static inline struct cache_mshr *line_mshr(const struct cache *c, uint32_t line)
 {
-    return mshr_at(c, arena_at(uint16_t, c->lines)[line]);
+    return get_mshr(c, arena_at(uint16_t, c->line_mshrs_at)[line]);
 }
 
 static inline bool line_is_dirty(const struct cache *c, uint32_t line)
 {
-    return arena_at(uint64_t, c->dirty)[line / 64] >> (line % 64) & 1;
+    return arena_at(uint64_t, c->dirty_at)[line / 64] >> (line % 64) & 1;
 }
 
-/* Why something cannot be taken; returns false, for the caller to pass on. */
-static inline bool hold(struct cache *c, enum cache_hold why)
+/* Says what the oldest request waits for. Returns false, for the caller to pass on. */
+static inline bool hold_request(struct cache *c, enum cache_hold hold)
 {
-    c->hold = (uint8_t)why;
+    c->hold = (uint8_t)hold;
     return false;
 }
 
-/* Notes where the present request was served, for its answer (mem_served.h). */
-static inline void note_served(struct cache *c, unsigned served)
+/* Where the present request is served, for its answer (mem_served.h). */
+static inline void set_served(struct cache *c, unsigned served)
 {
-#ifdef HEDDLE_PROFILE
-    c->served = (uint8_t)served;
-#else
-    (void)c;
-    (void)served;
-#endif
+    if (MEM_SERVED_IS_NOTED)
+        c->served = (uint8_t)served;
 }
 
-/* Keeps the note of note_served() with a request that goes below, until it is answered. `second`:
- * the request is a write that has joined `sent`. */
-static inline void keep_served(const struct cache *c, struct cache_sent *sent, bool second)
+/* Numbers a request that goes below, for its answer. The pool must have a number. */
+static inline uint32_t sent_open(struct cache *c, struct cache_sent sent)
 {
-#ifdef HEDDLE_PROFILE
-    *(second ? &sent->second_served : &sent->served) = c->served;
-#else
-    (void)c;
-    (void)sent;
-    (void)second;
-#endif
+    uint32_t i = index_pool_take(&c->free_sent);
+    sent.served = c->served;
+    arena_at(struct cache_sent, c->sent_at)[i] = sent;
+    return i;
 }
 
-/* Counts the answer of what went below; a request that joined another has no way of its own. */
-static inline void note_served_below(struct cache *c, const struct cache_sent *sent, bool second,
-                                     const struct message *answer)
-{
-#ifdef HEDDLE_PROFILE
-    note_served(c,
-                second ? sent->second_served : mem_served_below(sent->served, mem_served(answer)));
-#else
-    (void)c;
-    (void)sent;
-    (void)second;
-    (void)answer;
-#endif
-}
-
-static inline bool response_room(const struct cache *c)
+static inline bool can_answer(const struct cache *c)
 {
     return cache_top_can_reply(c);
 }
 
-static inline struct cache_parked *parked_at(const struct cache *c, uint32_t i)
+static inline struct cache_parked *get_parked(const struct cache *c, uint32_t i)
 {
-    return arena_at(struct cache_parked, c->parked) + i - 1;
+    return arena_at(struct cache_parked, c->parked_at) + i - 1;
 }
 
 static inline void *parked_payload(const struct cache *c, uint32_t i)
 {
-    return arena_at(char, c->parked_data) + (size_t)(i - 1) * c->payload_stride;
+    return arena_at(char, c->parked_payloads_at) + (size_t)(i - 1) * c->payload_stride;
 }
 
 /* `address` is the first field of reads, writes and atomics alike. */
@@ -475,9 +451,9 @@ static inline uint64_t request_address(const struct mem_request *m)
 /* ---- what the files call of each other; comments are at the definitions ---- */
 
 /* cache_lines.c */
-static inline uint32_t set_of(const struct cache *c, uint64_t number);
-static inline uint32_t way_find(const struct cache *c, struct cache_set *s, uint64_t number);
-static inline uint32_t line_find(const struct cache *c, uint32_t set, uint64_t number);
+static inline uint32_t find_set(const struct cache *c, uint64_t number);
+static inline uint32_t find_way(const struct cache *c, struct cache_set *s, uint64_t number);
+static inline uint32_t find_line(const struct cache *c, uint32_t set, uint64_t number);
 static inline void line_set_dirty(struct cache *c, uint32_t line);
 static inline void line_set_clean(struct cache *c, uint32_t line);
 static inline void line_set_changed(struct cache *c, uint32_t line, unsigned op,
@@ -491,21 +467,21 @@ static inline void line_forget(struct cache *c, uint32_t line);
 static void drop_all(struct cache *c);
 static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address,
                                struct cache_writer writer, struct mem_mask mask, const void *bytes);
-static inline void write_back(struct cache *c, uint32_t line);
-static inline uint32_t way_make_room(struct cache *c, uint32_t set, bool *written);
+static inline void line_write_back(struct cache *c, uint32_t line);
+static inline uint32_t make_room(struct cache *c, uint32_t set, bool *was_written);
 
 /* cache_translate.c */
 static bool check_writable(const struct cache *c, const struct mem_request *m, bool writable);
-static void take_pages(struct cache *c);
-static inline enum translated translate(struct cache *c, const struct mem_request *m,
-                                        uint64_t *physical);
-static void forget_answers(struct cache *c);
+static void accept_pages(struct cache *c);
+static inline enum cache_next_state translate_request(struct cache *c, const struct mem_request *m,
+                                                      uint64_t *physical);
+static void outdate_page_answers(struct cache *c);
 
 /* cache_request.c */
-static inline bool take_miss(struct cache *c, const struct mem_request *m, uint64_t address,
-                             uint32_t set, uint32_t way, bool has_room);
-static inline bool take_request(struct cache *c, const struct mem_request *m, void *payload,
-                                uint64_t address);
+static inline bool accept_miss(struct cache *c, const struct mem_request *m, uint64_t address,
+                               uint32_t set, uint32_t way, bool has_room);
+static inline bool accept_request(struct cache *c, const struct mem_request *m, void *payload,
+                                  uint64_t address);
 
 /* cache_mshr.c */
 static inline struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr,
@@ -518,12 +494,12 @@ static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32
                                            bool stored);
 static inline struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_t number,
                                            uint32_t way, uint32_t pid, bool stored, bool has_room);
-static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_t number,
-                                          uint32_t way, uint32_t pid);
+static inline struct cache_mshr *mshr_find_or_open(struct cache *c, uint32_t set, uint64_t number,
+                                                   uint32_t way, uint32_t pid);
 
 /* cache_answer.c */
-static inline void respond(struct cache *c, uint16_t tag, bool is_data, const void *data);
-static inline void take_answers(struct cache *c);
+static inline void answer_request(struct cache *c, uint16_t tag, bool is_data, const void *data);
+static inline void accept_answers(struct cache *c);
 
 /* cache_control.c */
 static bool start_control(struct cache *c);

@@ -2,7 +2,7 @@
  *
  * The part knows pages; this file keeps the requests whose page is not known. They step aside
  * (parked) in a queue of their page, so that requests after them are not held up, and move to
- * `replay` when the page comes. Replayed requests are taken before new ones.
+ * `replay` when the page comes. Replayed requests are accepted before new ones.
  *
  * A fragment that has come may cover a page that is still on its way, with requests that wait for
  * it. A later request to one of their lines joins them, so that requests to a line keep their
@@ -22,10 +22,10 @@
 
 static void queue_append(struct cache *c, struct cache_queue *q, uint32_t first, uint32_t last)
 {
-    if (q->first == PARKED_NONE)
+    if (q->first == CACHE_PARKED_NONE)
         q->first = first;
     else
-        parked_at(c, q->last)->next = first;
+        get_parked(c, q->last)->next = first;
     q->last = last;
 }
 
@@ -36,241 +36,280 @@ static uint32_t request_pid(const struct mem_request *m)
                : (message_kind(m) == MEM_WRITE ? m->write.pid : m->atomic.pid);
 }
 
-static bool check_writable(const struct cache *c, const struct mem_request *m, bool writable)
+static bool check_writable(const struct cache *c, const struct mem_request *m, bool is_writable)
 {
-    if (writable || message_kind(m) == MEM_READ)
+    if (is_writable || message_kind(m) == MEM_READ)
         return true;
     engine_fail(&c->io.base, "process %u writes to read-only memory at virtual address 0x%llx",
                 request_pid(m), (unsigned long long)request_address(m));
     return false;
 }
 
-static bool request_writes(const struct mem_request *m)
+static bool is_writing(const struct mem_request *m)
 {
     return message_kind(m) != MEM_READ;
 }
 
-static uint8_t *page_fault(const struct cache *c, uint32_t page)
+static struct cache_queue *get_page_queue(const struct cache *c, uint32_t page)
 {
-    return arena_at(uint8_t, c->faults) + page;
+    return arena_at(struct cache_queue, c->page_queues_at) + page;
+}
+
+/* Flags of enum cache_page_state; none: the page has been asked for by a lookup. */
+static uint8_t *get_page_state(const struct cache *c, uint32_t page)
+{
+    return arena_at(uint8_t, c->page_states_at) + page;
+}
+
+/* The first `count` requests of a page's queue, or all, go on: their page is known. */
+static void replay_requests(struct cache *c, struct cache_queue *q, const struct translate_reply *m,
+                            uint32_t count)
+{
+    uint64_t inside = ((uint64_t)1 << m->found.page_bits) - 1;
+    uint32_t first = q->first, last = CACHE_PARKED_NONE;
+    for (; count && q->first != CACHE_PARKED_NONE; count--, q->first = get_parked(c, last)->next) {
+        last = q->first;
+        struct cache_parked *p = get_parked(c, last);
+        p->physical = m->found.physical + (request_address(&p->request) & inside);
+        p->traits = m->found.traits;
+        __builtin_prefetch(get_set(c, find_set(c, p->physical / line_bytes(c))));
+    }
+    if (last == CACHE_PARKED_NONE)
+        return;
+    get_parked(c, last)->next = CACHE_PARKED_NONE;
+    queue_append(c, &c->replay, first, last);
+    c->hold = HOLD_NONE; /* these go first, whatever the others wait for */
+    c->head_misses = false;
+}
+
+static uint32_t count_waiting(const struct cache *c, const struct cache_queue *q)
+{
+    uint32_t count = 0;
+    for (uint32_t i = q->first; i != CACHE_PARKED_NONE; i = get_parked(c, i)->next)
+        count++;
+    return count;
+}
+
+/* How many requests wait in front of the first one that writes. */
+static uint32_t count_readers(const struct cache *c, const struct cache_queue *q)
+{
+    uint32_t count = 0;
+    for (uint32_t i = q->first; i != CACHE_PARKED_NONE && !is_writing(&get_parked(c, i)->request);
+         i = get_parked(c, i)->next)
+        count++;
+    return count;
 }
 
 /* Asks for a page as a fault, in place of its answer, the oldest reply. False: the port is full. */
-static bool ask_for_writing(struct cache *c, uint16_t page)
+static bool ask_as_fault(struct cache *c, uint16_t page)
 {
-    const struct cache_queue *q = arena_at(struct cache_queue, c->pages) + page;
-    const struct mem_request *m = &parked_at(c, q->first)->request;
+    const struct mem_request *m = &get_parked(c, get_page_queue(c, page)->first)->request;
     if (!cache_translate_can_send(c))
         return false;
     cache_translate_send_fault(c, page, request_address(m), request_pid(m));
-    *page_fault(c, page) = PAGE_FAULT | (*page_fault(c, page) & PAGE_AWAY);
+    *get_page_state(c, page) = PAGE_FAULT | (*get_page_state(c, page) & PAGE_AWAY);
     cache_translate_pop_reply(c);
     return true;
 }
 
-/* The first `count` requests of a page's queue, or all, can be taken. */
-static void page_known(struct cache *c, struct cache_queue *q, const struct translate_reply *m,
-                       uint32_t count)
-{
-    uint64_t inside = ((uint64_t)1 << m->found.page_bits) - 1;
-    uint32_t first = q->first, last = PARKED_NONE;
-    for (; count && q->first != PARKED_NONE; count--, q->first = parked_at(c, last)->next) {
-        last = q->first;
-        struct cache_parked *p = parked_at(c, last);
-        p->physical = m->found.physical + (request_address(&p->request) & inside);
-        p->traits = m->found.traits;
-        __builtin_prefetch(set_at(c, set_of(c, p->physical / line_bytes(c))));
-    }
-    if (last == PARKED_NONE)
-        return;
-    parked_at(c, last)->next = PARKED_NONE;
-    queue_append(c, &c->replay, first, last);
-    c->hold = HOLD_NONE; /* these go first, whatever the others wait for */
-    c->head_missed = false;
-}
-
-/* How many wait for a page; `writing`: before the first that writes. */
-static uint32_t page_waiting(const struct cache *c, const struct cache_queue *q, bool writing)
-{
-    uint32_t count = 0;
-    for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next, count++)
-        if (writing && request_writes(&parked_at(c, i)->request))
-            break;
-    return count;
-}
-
 /* The oldest reply says that the page has to come first: all that wait for it ask for that. False:
  * the port is full. */
-static bool ask_for_coming(struct cache *c, uint16_t page)
+static bool ask_for_arrival(struct cache *c, uint16_t page)
 {
-    uint8_t *fault = page_fault(c, page);
+    uint8_t *state = get_page_state(c, page);
     if (!cache_translate_can_send(c))
         return false;
-    if (!*fault)
-        c->faulted += page_waiting(c, arena_at(struct cache_queue, c->pages) + page, false);
-    *fault |= PAGE_AWAY;
-    return ask_for_writing(c, page);
+    if (!*state)
+        c->faulted_count += count_waiting(c, get_page_queue(c, page));
+    *state |= PAGE_AWAY;
+    return ask_as_fault(c, page);
 }
 
-static OUT_OF_LINE void take_pages(struct cache *c)
+/* The requests that wait for a page no longer wait for a fault. */
+static void end_fault(struct cache *c, uint32_t page)
+{
+    if (*get_page_state(c, page))
+        c->faulted_count -= count_waiting(c, get_page_queue(c, page));
+    *get_page_state(c, page) = 0;
+}
+
+/* The oldest reply, `m`, brings a read-only page: requests in front of the first that writes go on,
+ * and the others ask for the page as a fault. False: the port is full. */
+static bool accept_read_only(struct cache *c, const struct translate_reply *m)
+{
+    struct cache_queue *q = get_page_queue(c, m->tag);
+    if (!cache_translate_can_send(c))
+        return false;
+    replay_requests(c, q, m, count_readers(c, q));
+    c->faulted_count += count_waiting(c, q);
+    return ask_as_fault(c, m->tag);
+}
+
+/* False: the page is not mapped, which ends the run. */
+static bool check_mapped(const struct cache *c, const struct translate_reply *m)
+{
+    const struct mem_request *first = &get_parked(c, get_page_queue(c, m->tag)->first)->request;
+    if (m->found.page_bits)
+        return true;
+    engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped",
+                request_pid(first), is_writing(first) ? "writes to" : "reads",
+                (unsigned long long)request_address(first));
+    return false;
+}
+
+/* False: the page is none that the translation can keep, which ends the run. */
+static bool check_fits(const struct cache *c, const struct translated_page *page)
+{
+    if (cache_translation_ops(c)->fits(cache_translation(c), page))
+        return true;
+    engine_fail(&c->io.base,
+                "a page of 2^%u bytes in a fragment of 2^%u is the answer to a lookup; all pages "
+                "have one size, and fragments are no smaller",
+                page->page_bits, page->fragment_bits);
+    return false;
+}
+
+/* Accepts the oldest reply. False: it stays, since the port is full or the run has failed. */
+static bool accept_page(struct cache *c, const struct translate_reply *m)
+{
+    struct cache_queue *q = get_page_queue(c, m->tag);
+    const uint8_t *state = get_page_state(c, m->tag);
+    struct translated_page page = {m->found.physical, m->found.page_bits, m->found.fragment_bits,
+                                   m->found.traits};
+    if (*state & PAGE_AGAIN)
+        return ask_as_fault(c, m->tag);
+    if (!check_mapped(c, m))
+        return false;
+    if (!page.fragment_bits)
+        return ask_for_arrival(c, m->tag);
+    if (!check_fits(c, &page))
+        return false;
+    if (*state & PAGE_AWAY) /* the page has come: this answers a lookup */
+        end_fault(c, m->tag);
+    if (!*state && !page_may_be_written(page.traits) && count_readers(c, q) < count_waiting(c, q))
+        return accept_read_only(c, m);
+    end_fault(c, m->tag);
+    replay_requests(c, q, m, UINT32_MAX);
+    *q = (struct cache_queue){CACHE_PARKED_NONE, CACHE_PARKED_NONE};
+    cache_translation_ops(c)->fill(cache_translation(c), m->tag, &page);
+    cache_translate_pop_reply(c);
+    return true;
+}
+
+static OUT_OF_LINE void accept_pages(struct cache *c)
 {
     const struct translate_reply *m;
-    while ((m = cache_translate_peek_reply(c))) {
-        struct cache_queue *q = arena_at(struct cache_queue, c->pages) + m->tag;
-        uint8_t *fault = page_fault(c, m->tag);
-        if (*fault & PAGE_AGAIN) {
-            if (!ask_for_writing(c, m->tag))
-                return;
-            continue;
-        }
-        if (!m->found.page_bits) {
-            const struct mem_request *first = &parked_at(c, q->first)->request;
-            engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped",
-                        request_pid(first), message_kind(first) == MEM_READ ? "reads" : "writes to",
-                        (unsigned long long)request_address(first));
-            return;
-        }
-        if (!m->found.fragment_bits) {
-            if (!ask_for_coming(c, m->tag))
-                return;
-            continue;
-        }
-        if (*fault & PAGE_AWAY) { /* it has come: this answers a lookup */
-            c->faulted -= page_waiting(c, q, false);
-            *fault = 0;
-        }
-        struct translated_page page = {m->found.physical, m->found.page_bits,
-                                       m->found.fragment_bits, m->found.traits};
-        if (!cache_translation_ops(c)->fits(cache_translation(c), &page)) {
-            engine_fail(&c->io.base,
-                        "a page of 2^%u bytes in a fragment of 2^%u is the answer to a lookup; all "
-                        "pages have one size, and fragments are no smaller",
-                        m->found.page_bits, m->found.fragment_bits);
-            return;
-        }
-        bool writable = page_may_be_written(m->found.traits);
-        uint32_t readers = writable ? 0 : page_waiting(c, q, true);
-        if (!writable && !*fault && readers < page_waiting(c, q, false)) {
-            if (!cache_translate_can_send(c))
-                return;
-            page_known(c, q, m, readers);
-            c->faulted += page_waiting(c, q, false);
-            ask_for_writing(c, m->tag);
-            continue;
-        }
-        if (*fault)
-            c->faulted -= page_waiting(c, q, false);
-        *fault = 0;
-        page_known(c, q, m, UINT32_MAX);
-        *q = (struct cache_queue){PARKED_NONE, PARKED_NONE};
-        cache_translation_ops(c)->fill(cache_translation(c), m->tag, &page);
-        cache_translate_pop_reply(c);
-    }
+    while ((m = cache_translate_peek_reply(c)) && accept_page(c, m))
+        ;
 }
 
 /* The oldest request, `m`, steps aside into the queue of its page. The caller has checked the
  * room. */
 static void step_aside(struct cache *c, const struct mem_request *m, uint32_t page)
 {
-    c->faulted += *page_fault(c, page) != 0;
+    c->faulted_count += *get_page_state(c, page) != 0;
     uint32_t i = index_pool_take(&c->free_parked) + 1;
-    struct cache_parked *p = parked_at(c, i);
+    struct cache_parked *p = get_parked(c, i);
     memcpy(&p->request, m, sizeof p->request);
-    p->next = PARKED_NONE;
+    p->next = CACHE_PARKED_NONE;
     if (message_kind(m) == MEM_WRITE)
         memcpy(parked_payload(c, i), cache_top_payload(c),
                mem_write_payload_bytes(cache_params(c)->above));
     else if (message_kind(m) == MEM_ATOMIC)
         memcpy(parked_payload(c, i), cache_top_payload(c),
                mem_atomic_payload_bytes(cache_params(c)->above));
-    queue_append(c, arena_at(struct cache_queue, c->pages) + page, i, i);
+    queue_append(c, get_page_queue(c, page), i, i);
     c->unanswered++;
 }
 
 /* The oldest request, `m`, whose page is known: the page that another one to its line waits for, or
  * UINT32_MAX. */
-static OUT_OF_LINE uint32_t page_before(const struct cache *c, const struct mem_request *m)
+static OUT_OF_LINE uint32_t find_page_before(const struct cache *c, const struct mem_request *m)
 {
     uint64_t line = request_address(m) / line_bytes(c);
     uint32_t page =
         cache_translation_ops(c)->pending(cache_translation(c), request_pid(m), request_address(m));
     if (page == UINT32_MAX)
         return UINT32_MAX;
-    const struct cache_queue *q = arena_at(struct cache_queue, c->pages) + page;
-    for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next)
-        if (request_address(&parked_at(c, i)->request) / line_bytes(c) == line)
+    const struct cache_queue *q = get_page_queue(c, page);
+    for (uint32_t i = q->first; i != CACHE_PARKED_NONE; i = get_parked(c, i)->next)
+        if (request_address(&get_parked(c, i)->request) / line_bytes(c) == line)
             return page;
     return UINT32_MAX;
 }
 
+/* How a request asks for its page. ASK_NOTHING: another one has asked. */
+enum cache_ask { ASK_NOTHING, ASK_LOOKUP, ASK_FAULT };
+
 /* The oldest request, `m`, steps aside until its page is known. */
-static OUT_OF_LINE enum translated park(struct cache *c, const struct mem_request *m, bool ask,
-                                        bool fault)
+static OUT_OF_LINE enum cache_next_state park_request(struct cache *c, const struct mem_request *m,
+                                                      enum cache_ask ask)
 {
     uint32_t pid = request_pid(m);
-    if (!index_pool_has(&c->free_parked) || (ask && !cache_translate_can_send(c)))
-        return HELD;
+    if (!index_pool_has(&c->free_parked) || (ask != ASK_NOTHING && !cache_translate_can_send(c)))
+        return NEXT_HELD;
     uint64_t address = request_address(m);
-    uint32_t page = fault ? cache_translation_ops(c)->fault(cache_translation(c), pid, address)
-                          : cache_translation_ops(c)->wait(cache_translation(c), pid, address);
+    uint32_t page = ask == ASK_FAULT
+                        ? cache_translation_ops(c)->fault(cache_translation(c), pid, address)
+                        : cache_translation_ops(c)->wait(cache_translation(c), pid, address);
     if (page == UINT32_MAX)
-        return HELD;
-    if (fault) {
+        return NEXT_HELD;
+    if (ask == ASK_FAULT) {
         cache_translate_send_fault(c, (uint16_t)page, address, pid);
-        *page_fault(c, page) = PAGE_FAULT;
-    } else if (ask) {
+        *get_page_state(c, page) = PAGE_FAULT;
+    } else if (ask == ASK_LOOKUP) {
         cache_translate_send_lookup(c, (uint16_t)page, address, pid);
     }
     step_aside(c, m, page);
-    return ASIDE;
+    return NEXT_ASIDE;
 }
 
 /* Finds the physical address of the oldest request, or moves it aside. A result is kept while the
  * request has to stay. */
-static ALWAYS_INLINE enum translated translate(struct cache *c, const struct mem_request *m,
-                                               uint64_t *physical)
+static ALWAYS_INLINE enum cache_next_state
+translate_request(struct cache *c, const struct mem_request *m, uint64_t *physical)
 {
     *physical = request_address(m);
     if (!cache_translation_ops(c))
-        return TRANSLATED;
+        return NEXT_READY;
     if (unlikely(c->head_faults))
-        return park(c, m, true, true);
-    if (!c->head_translated) {
+        return park_request(c, m, ASK_FAULT);
+    if (!c->head_is_translated) {
         struct address_translation translation;
-        bool full = !index_pool_has(&c->free_parked);
-        if (unlikely(full) && page_before(c, m) != UINT32_MAX)
-            return HELD;
+        bool is_full = !index_pool_has(&c->free_parked);
+        if (unlikely(is_full) && find_page_before(c, m) != UINT32_MAX)
+            return NEXT_HELD;
         enum address_translation_result r = cache_translation_ops(c)->lookup(
             cache_translation(c), request_pid(m), request_address(m), &translation);
         if (r == ADDRESS_TRANSLATION_FULL)
-            return HELD;
+            return NEXT_HELD;
         if (r != ADDRESS_TRANSLATION_HIT)
-            return park(c, m, r == ADDRESS_TRANSLATION_ABSENT, false);
-        if (unlikely(!page_may_be_written(translation.traits)) && request_writes(m)) {
+            return park_request(c, m, r == ADDRESS_TRANSLATION_ABSENT ? ASK_LOOKUP : ASK_NOTHING);
+        if (unlikely(!page_may_be_written(translation.traits)) && is_writing(m)) {
             c->head_faults = true;
-            return park(c, m, true, true);
+            return park_request(c, m, ASK_FAULT);
         }
-        bool may_wait = !full && index_pool_used(&c->free_parked);
-        uint32_t before = unlikely(may_wait) ? page_before(c, m) : UINT32_MAX;
+        bool may_wait = !is_full && index_pool_used(&c->free_parked);
+        uint32_t before = unlikely(may_wait) ? find_page_before(c, m) : UINT32_MAX;
         if (unlikely(before != UINT32_MAX)) {
             step_aside(c, m, before);
-            return ASIDE;
+            return NEXT_ASIDE;
         }
-        c->head_translated = true;
+        c->head_is_translated = true;
         c->head_physical = translation.physical;
         c->head_memory = page_type(translation.traits);
     }
     *physical = c->head_physical;
     c->memory = c->head_memory;
-    return TRANSLATED;
+    return NEXT_READY;
 }
 
-/* Faults that are not answered: what is on its way may be what has just been forgotten. */
-static void forget_answers(struct cache *c)
+/* Answers to faults that are on their way may bring what has just been forgotten. */
+static void outdate_page_answers(struct cache *c)
 {
     uint32_t pages = cache_translation_ops(c)->capacity(cache_translation(c));
-    if (!c->faulted)
+    if (!c->faulted_count)
         return;
     for (uint32_t i = 0; i < pages; i++)
-        *page_fault(c, i) |= *page_fault(c, i) ? PAGE_AGAIN : 0;
+        *get_page_state(c, i) |= *get_page_state(c, i) ? PAGE_AGAIN : 0;
 }

@@ -47,10 +47,10 @@ static void warm_write_back(struct cache *c, uint32_t line)
     line_set_clean(c, line);
 }
 
-/* Takes a way for the line, as way_make_room() and line_claim() do. */
+/* Takes a way for the line, as make_room() and line_claim() do. */
 static uint32_t warm_claim(struct cache *c, const struct cache_touch *t)
 {
-    uint64_t used = set_at(c, t->set)->used, all = mem_mask_low_bits(way_count(c));
+    uint64_t used = get_set(c, t->set)->used, all = mem_mask_low_bits(way_count(c));
     uint32_t way = ~used & all
                        ? (uint32_t)__builtin_ctzll(~used & all)
                        : cache_replacement_ops(c)->victim(cache_replacement(c), t->set, all);
@@ -64,20 +64,20 @@ static uint32_t warm_claim(struct cache *c, const struct cache_touch *t)
 static void warm_fill(struct cache *c, const struct cache_touch *t, uint32_t way)
 {
     warm_below(c, t, WARM_READ);
-    set_at(c, t->set)->filled |= (uint64_t)1 << way;
+    get_set(c, t->set)->filled |= (uint64_t)1 << way;
 }
 
 static bool warm_is_here(const struct cache *c, const struct cache_touch *t, uint32_t way)
 {
-    return (set_at(c, t->set)->filled >> way & 1)
+    return (get_set(c, t->set)->filled >> way & 1)
            || (keeps_masks(c)
                && mem_mask_covers(*line_mask(c, t->set * way_count(c) + way), t->mask));
 }
 
 static uint32_t warm_read(struct cache *c, const struct cache_touch *t)
 {
-    uint32_t way = way_find(c, set_at(c, t->set), t->number);
-    if (way == WAY_NONE) {
+    uint32_t way = find_way(c, get_set(c, t->set), t->number);
+    if (way == CACHE_WAY_NONE) {
         way = warm_claim(c, t);
         warm_fill(c, t, way);
         return way;
@@ -93,13 +93,13 @@ static void warm_note_bytes(struct cache *c, const struct cache_touch *t, uint32
     struct mem_mask *have = line_mask(c, t->set * way_count(c) + way);
     *have = mem_mask_or(*have, t->mask);
     if (mem_mask_is_full(*have, line_bytes(c)))
-        set_at(c, t->set)->filled |= (uint64_t)1 << way;
+        get_set(c, t->set)->filled |= (uint64_t)1 << way;
 }
 
 static void warm_write_here(struct cache *c, const struct cache_touch *t)
 {
-    uint32_t way = way_find(c, set_at(c, t->set), t->number);
-    if (way == WAY_NONE)
+    uint32_t way = find_way(c, get_set(c, t->set), t->number);
+    if (way == CACHE_WAY_NONE)
         way = warm_claim(c, t);
     else
         line_touch(c, t->set, way);
@@ -109,10 +109,10 @@ static void warm_write_here(struct cache *c, const struct cache_touch *t)
 
 static void warm_write_on(struct cache *c, const struct cache_touch *t)
 {
-    uint32_t way = way_find(c, set_at(c, t->set), t->number);
-    if (way != WAY_NONE && cache_params(c)->write == CACHE_WRITE_EVICT) {
+    uint32_t way = find_way(c, get_set(c, t->set), t->number);
+    if (way != CACHE_WAY_NONE && cache_params(c)->write == CACHE_WRITE_EVICT) {
         line_drop(c, t->set * way_count(c) + way);
-    } else if (way != WAY_NONE) {
+    } else if (way != CACHE_WAY_NONE) {
         line_touch(c, t->set, way);
         if (keeps_masks(c))
             warm_note_bytes(c, t, way);
@@ -125,10 +125,10 @@ static void warm_write_on(struct cache *c, const struct cache_touch *t)
 /* A write that bypasses this cache makes its copy an old one. */
 static void warm_past(struct cache *c, const struct cache_touch *t)
 {
-    uint32_t line = line_find(c, t->set, t->number);
-    if (is_write_back(c) && line != LINE_NONE && line_is_dirty(c, line))
+    uint32_t line = find_line(c, t->set, t->number);
+    if (is_write_back(c) && line != CACHE_LINE_NONE && line_is_dirty(c, line))
         warm_write_back(c, line);
-    if (line != LINE_NONE)
+    if (line != CACHE_LINE_NONE)
         line_drop(c, line);
     warm_below(c, t, (enum warm_kind)t->access->kind);
 }
@@ -164,7 +164,7 @@ static void cache_touch_line(struct component *self, const struct warm_access *a
     struct cache_touch t = {.access = a, .number = a->physical / line_bytes(c)};
     if (cache_translation_ops(c))
         warm_page(c, a);
-    t.set = set_of(c, t.number);
+    t.set = find_set(c, t.number);
     t.mask.word[a->physical % line_bytes(c) / WARM_LINE] = a->mask;
     switch ((enum warm_kind)a->kind) {
     case WARM_PROBE:
@@ -189,7 +189,7 @@ static void cache_warm_drop(struct component *self)
 {
     struct cache *c = (struct cache *)(void *)self;
     uint32_t lines = cache_params(c)->sets * way_count(c);
-    memset(arena_at(uint64_t, c->dirty), 0, divide_up(lines, 64) * sizeof(uint64_t));
+    memset(arena_at(uint64_t, c->dirty_at), 0, divide_up(lines, 64) * sizeof(uint64_t));
     c->dirty_count = 0;
     drop_all(c);
     if (cache_translation_ops(c))
@@ -203,7 +203,7 @@ static void cache_write_out(struct component *self)
     if (!c->dirty_count)
         return;
     for (uint32_t w = 0; w < divide_up(lines, 64); w++)
-        for (uint64_t bits = arena_at(uint64_t, c->dirty)[w]; bits; bits &= bits - 1) {
+        for (uint64_t bits = arena_at(uint64_t, c->dirty_at)[w]; bits; bits &= bits - 1) {
             uint32_t line = w * 64 + (uint32_t)__builtin_ctzll(bits);
             uint64_t address = line_number(c, line) * line_bytes(c);
             mem_copy_masked(memory_span(address, line_bytes(c)), line_data(c, line),
@@ -215,11 +215,11 @@ static void cache_read_in(struct component *self)
 {
     const struct cache *c = (const struct cache *)(const void *)self;
     uint32_t lines = cache_params(c)->sets * way_count(c);
-    if (!c->any_lines)
+    if (!c->has_lines)
         return;
     for (uint32_t line = 0; line < lines; line++) {
         uint64_t number = line_number(c, line);
-        if (*line_tag(c, line) != LINE_FREE)
+        if (*line_tag(c, line) != CACHE_TAG_FREE)
             memcpy(line_data(c, line), memory_span(number * line_bytes(c), line_bytes(c)),
                    line_bytes(c));
     }

@@ -1,10 +1,10 @@
-/* One slice of memory. With a timing part see dram_timed.c; without, an ideal memory channel: takes
- * `width` requests a cycle from its two ports together, in turn when both have some, and answers
- * each `latency` - 1 cycles later, so that with connections of one cycle an answer is seen latency
- * + 1 cycles after the request was sent.
+/* One slice of memory. With a timing part see dram_timed.c; without, an ideal memory channel:
+ * accepts `width` requests a cycle from its two ports together, in turn when both have some, and
+ * answers each `latency` - 1 cycles later. So with connections of one cycle, an answer is seen
+ * latency + 1 cycles after the request was sent.
  *
- * A request takes effect in the simulated memory when it is taken, and its answer spends the
- * latency in the ring of answers; so a load never sees a store that was taken after it, and what
+ * A request takes effect in the simulated memory when it is accepted, and its answer spends the
+ * latency in the ring of answers; so a load never sees a store that was accepted after it, and what
  * has been answered is there for the other port. */
 #include "base/likely.h"
 #include "components/sampling/warmup.h"
@@ -16,7 +16,7 @@ static void dram_touch(struct component *self, const struct warm_access *a)
 {
     struct dram *c = (struct dram *)(void *)self;
     if (dram_front_ops(c) && a->kind != WARM_PAGE)
-        dram_warm_settle(c, a);
+        dram_warm_arrange(c, a);
     else if (!dram_front_ops(c))
         warm_count((enum warm_kind)a->kind, 1);
     if (dram_probe_count(c))
@@ -91,11 +91,11 @@ static ALWAYS_INLINE void dram_serve(struct dram *c, unsigned port, const struct
         serve_atomic(c, port, m, payload, bytes);
     }
     if (dram_is_probing(c, port))
-        dram_note_holder(c, m, address);
+        dram_update_holders(c, m, address);
 }
 
 /* Serves the oldest request of `port`, if there is one, and room for its answer. */
-static ALWAYS_INLINE bool take_port(struct dram *c, unsigned port)
+static ALWAYS_INLINE bool accept_port(struct dram *c, unsigned port)
 {
     const struct mem_request *m = dram_peek(c, port);
     if (!m || !dram_can_reply(c, port)
@@ -112,26 +112,27 @@ static ALWAYS_INLINE bool take_port(struct dram *c, unsigned port)
 }
 
 /* Nearly everything comes from `top`. */
-static OUT_OF_LINE bool take_dma(struct dram *c)
+static OUT_OF_LINE bool accept_dma(struct dram *c)
 {
-    return take_port(c, DRAM_DMA);
+    return accept_port(c, DRAM_DMA);
 }
 
-/* True if as many were taken as a cycle allows, so there may be more. */
+/* True if as many were accepted as a cycle allows, so there may be more. */
 static bool dram_tick(struct dram *c)
 {
     if (dram_probe_count(c))
-        dram_take_probe_answers(c);
+        dram_accept_probe_answers(c);
     if (dram_timing_ops(c))
         return dram_tick_timed(c);
     for (int64_t room = dram_params(c)->width; room; room--) {
         uint64_t pending = component_pending(&c->io.base, 0);
-        bool dma = pending >> dram_dma_first_pending(c) & 1, dma_first = dma && c->turn == DRAM_DMA;
-        if (dma_first && take_dma(c))
+        bool has_dma = pending >> dram_dma_first_pending(c) & 1,
+             is_dma_first = has_dma && c->turn == DRAM_DMA;
+        if (is_dma_first && accept_dma(c))
             continue;
-        if ((pending >> dram_top_first_pending(c) & 1) && take_port(c, DRAM_TOP))
+        if ((pending >> dram_top_first_pending(c) & 1) && accept_port(c, DRAM_TOP))
             continue;
-        if (!dma || dma_first || !take_dma(c))
+        if (!has_dma || is_dma_first || !accept_dma(c))
             return false;
     }
     return true;

@@ -9,7 +9,7 @@
 
 #include "dram_state.h"
 
-static void dram_warm_settle(struct dram *c, const struct warm_access *a)
+static void dram_warm_arrange(struct dram *c, const struct warm_access *a)
 {
     dram_front_ops(c)->settle(dram_front(c), a->physical, a->kind == WARM_WRITE);
 }
@@ -41,8 +41,8 @@ static bool dram_serve_cached(struct dram *c, unsigned port, const struct mem_re
     return true;
 }
 
-static inline bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
-                                    uint64_t address, uint64_t now_ps)
+static inline bool dram_accept_cached(struct dram *c, unsigned port, const struct mem_request *m,
+                                      uint64_t address, uint64_t now_ps)
 {
     const struct memory_side_cache_ops *ops = dram_front_ops(c);
     unsigned kind = message_kind(m);
@@ -54,10 +54,10 @@ static inline bool dram_take_cached(struct dram *c, unsigned port, const struct 
     if (kind == MEM_WRITE || ops->holds(dram_front(c), address)) {
         if (!dram_serve_cached(c, port, m, address, now_ps))
             return false;
-    } else if (!dram_take_memory(c, port, m, kind, address, access, now_ps)) {
+    } else if (!dram_accept_memory(c, port, m, kind, address, access, now_ps)) {
         return false;
     } else if (dram_is_probing(c, port)) {
-        dram_note_holder(c, m, address);
+        dram_update_holders(c, m, address);
     }
     ops->settle(dram_front(c), address, kind == MEM_WRITE);
     c->free_at = dram_now(c) + ops->interval(dram_front(c), address, kind == MEM_ATOMIC);

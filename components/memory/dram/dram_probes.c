@@ -31,7 +31,7 @@ static bool dram_is_probing(const struct dram *c, unsigned port)
 
 static struct dram_withheld *dram_withheld_at(const struct dram *c, uint32_t number)
 {
-    return arena_at(struct dram_withheld, c->withheld) + number;
+    return arena_at(struct dram_withheld, c->withheld_at) + number;
 }
 
 /* The holders of a line: lines of this slice follow each other. */
@@ -43,7 +43,7 @@ static uint16_t *dram_holders(struct dram *c, uint64_t address)
     uint64_t offset = address - w->base;
     uint64_t chunk = w->is_power_of_two ? offset >> w->shift >> __builtin_ctz(w->targets)
                                         : offset / w->interleave / w->targets;
-    return arena_at(uint16_t, c->holders)
+    return arena_at(uint16_t, c->holders_at)
            + (chunk * w->interleave + offset % w->interleave) / dram_line(c);
 }
 
@@ -86,7 +86,7 @@ static bool dram_may_happen(struct dram *c, const struct mem_request *m, uint64_
         return !index_pool_used(&c->free_withheld);
     if (message_kind(m) == MEM_READ || !memory_contains(address, dram_line(c)))
         return true;
-    unsigned others = c->head_probed ? 0 : dram_other_holders(c, m, address);
+    unsigned others = c->head_is_probed ? 0 : dram_other_holders(c, m, address);
     if (!others)
         return !c->head_awaited;
     if (!dram_can_probe(c, others))
@@ -94,7 +94,7 @@ static bool dram_may_happen(struct dram *c, const struct mem_request *m, uint64_
     if (message_kind(m) == MEM_WRITE && (!dram_timing_ops(c) || dram_front_ops(c)))
         return index_pool_has(&c->free_withheld);
     dram_probe(c, others, DRAM_AT_HEAD, address);
-    c->head_probed = true;
+    c->head_is_probed = true;
     c->head_awaited = (uint16_t)__builtin_popcount(others);
     return false;
 }
@@ -113,7 +113,7 @@ static bool dram_withhold(struct dram *c, const struct mem_request *m, uint64_t 
 }
 
 /* Updates the holders after a request of `top` has taken effect. */
-static void dram_note_holder(struct dram *c, const struct mem_request *m, uint64_t address)
+static void dram_update_holders(struct dram *c, const struct mem_request *m, uint64_t address)
 {
     uint16_t *holders = dram_holders(c, address), own = (uint16_t)dram_die_bit(dram_requester(m));
     if (message_kind(m) == MEM_READ) {
@@ -121,7 +121,7 @@ static void dram_note_holder(struct dram *c, const struct mem_request *m, uint64
         return;
     }
     *holders = message_kind(m) == MEM_WRITE ? own : 0;
-    c->head_probed = false;
+    c->head_is_probed = false;
 }
 
 /* A die has let go of a line. False: the answer to the write has no room yet. */
@@ -141,16 +141,16 @@ static bool dram_let_go_of(struct dram *c, uint16_t tag)
     return true;
 }
 
-static bool dram_take_probe_answers(struct dram *c)
+static bool dram_accept_probe_answers(struct dram *c)
 {
     const struct probe_reply *m;
-    bool taken = false;
+    bool has_worked = false;
     for (uint32_t die = 0; die < dram_probe_count(c); die++)
         while ((m = dram_probe_peek_reply(c, die)) && dram_let_go_of(c, m->tag)) {
             dram_probe_pop_reply(c, die);
-            taken = true;
+            has_worked = true;
         }
-    return taken;
+    return has_worked;
 }
 
 /* An access without time changes the holders as it would in time. */
@@ -179,7 +179,7 @@ static void dram_init_probes(struct dram *c)
     if (dram_probe_count(c) > PROBE_DIES)
         engine_fail(&c->io.base, "there are more than %u dies to probe", PROBE_DIES);
     size_t lines = dram_params(c)->size / dram_line(c);
-    c->holders = arena_allocate(lines * sizeof(uint16_t));
-    c->withheld = arena_allocate(DRAM_WITHHELD * sizeof(struct dram_withheld));
+    c->holders_at = arena_allocate(lines * sizeof(uint16_t));
+    c->withheld_at = arena_allocate(DRAM_WITHHELD * sizeof(struct dram_withheld));
     index_pool_init(&c->free_withheld, DRAM_WITHHELD);
 }

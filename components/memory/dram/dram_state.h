@@ -18,8 +18,8 @@
 
 enum { DRAM_TOP, DRAM_DMA, DRAM_PORTS };
 
-/* A request that a timed dram has taken. The bytes of its answer are apart, so that requests take
- * few of the host's cache lines. */
+/* A request that a timed dram has accepted. The bytes of its answer are apart, so that requests
+ * take few of the host's cache lines. */
 struct dram_entry {
     uint16_t tag;
     uint8_t port;
@@ -33,7 +33,7 @@ struct dram_answer {
 };
 
 struct dram_queue {
-    uint32_t answers; /* arena offset: struct dram_answer [mask + 1], a ring, by time */
+    uint32_t answers_at; /* arena offset: struct dram_answer [mask + 1], a ring, by time */
     uint32_t head;
     uint32_t count;
 };
@@ -44,8 +44,8 @@ struct dram {
     /* Timed. */
     struct dram_queue queues[DRAM_PORTS];
     struct index_pool free_requests;
-    uint32_t requests; /* arena offset: struct dram_entry by number */
-    uint32_t lines;    /* arena offset: bytes of reads and atomics by number, [line] each */
+    uint32_t requests_at; /* arena offset: struct dram_entry by number */
+    uint32_t lines_at;    /* arena offset: bytes of reads and atomics by number, [line] each */
     uint32_t mask;
     uint32_t taken[DRAM_PORTS]; /* not answered */
     uint32_t half;              /* half of the numbers of requests */
@@ -57,10 +57,10 @@ struct dram {
     /* With caches that are probed. */
     struct platform_interleaving placing; /* how the space of this slice is interleaved */
     struct index_pool free_withheld;
-    uint32_t holders;      /* arena offset: uint16_t by line of the slice, a bit a die */
-    uint32_t withheld;     /* arena offset: struct dram_withheld by number */
+    uint32_t holders_at;   /* arena offset: uint16_t by line of the slice, a bit a die */
+    uint32_t withheld_at;  /* arena offset: struct dram_withheld by number */
     uint16_t head_awaited; /* answers to probes for the oldest request of `top` */
-    bool head_probed;      /* they have been sent */
+    bool head_is_probed;   /* they have been sent */
 };
 
 static inline unsigned dram_line(const struct dram *c)
@@ -77,7 +77,7 @@ static inline struct part *dram_part(const struct dram *c)
 /* The bytes that answer request `number`. */
 static inline char *dram_bytes(const struct dram *c, uint32_t number)
 {
-    return arena_at(char, c->lines) + (size_t)number * dram_line(c);
+    return arena_at(char, c->lines_at) + (size_t)number * dram_line(c);
 }
 
 /* Bytes of a line at a port. */
@@ -142,13 +142,13 @@ static inline void dram_serve(struct dram *c, unsigned port, const struct mem_re
 
 /* dram_cached.c */
 static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps);
-static inline bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
-                                    uint64_t address, uint64_t now_ps);
+static inline bool dram_accept_cached(struct dram *c, unsigned port, const struct mem_request *m,
+                                      uint64_t address, uint64_t now_ps);
 
 /* dram_timed.c */
-static ALWAYS_INLINE bool dram_take_memory(struct dram *c, unsigned port,
-                                           const struct mem_request *m, unsigned kind,
-                                           uint64_t address, unsigned access, uint64_t now_ps);
+static ALWAYS_INLINE bool dram_accept_memory(struct dram *c, unsigned port,
+                                             const struct mem_request *m, unsigned kind,
+                                             uint64_t address, unsigned access, uint64_t now_ps);
 static void dram_init_timed(struct dram *c);
 static bool dram_tick_timed(struct dram *c);
 

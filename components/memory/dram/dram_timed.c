@@ -1,12 +1,12 @@
 /* A dram whose timing part decides when requests are answered. This file decides what requests do.
  *
- * Requests take effect when they are taken, whatever the order of their answers. So memory and the
- * result of each request are as in an ideal memory that takes the requests in the same order; a
- * read keeps its line until the time of its answer.
+ * Requests take effect when they are accepted, whatever the order of their answers. So memory and
+ * the result of each request are as in an ideal memory that accepts the requests in the same order;
+ * a read keeps its line until the time of its answer.
  *
- * A tick lets the part issue the commands that were due before this cycle, takes new requests, and
- * lets the part issue the commands of this cycle. So a request never changes earlier commands, and
- * more ticks change nothing. */
+ * A tick lets the part issue the commands that were due before this cycle, accepts new requests,
+ * and lets the part issue the commands of this cycle. So a request never changes earlier commands,
+ * and more ticks change nothing. */
 #include "dram.gen.h"
 
 #include "base/likely.h"
@@ -45,11 +45,11 @@ static void dram_init_timed(struct dram *c)
         entries *= 2;
     c->mask = entries - 1;
     for (unsigned p = 0; p < DRAM_PORTS; p++)
-        c->queues[p].answers = arena_allocate(entries * sizeof(struct dram_answer));
+        c->queues[p].answers_at = arena_allocate(entries * sizeof(struct dram_answer));
     index_pool_init(&c->free_requests, capacity);
     c->half = capacity / DRAM_PORTS;
-    c->requests = arena_allocate(capacity * sizeof(struct dram_entry));
-    c->lines = arena_allocate((size_t)capacity * dram_line(c));
+    c->requests_at = arena_allocate(capacity * sizeof(struct dram_entry));
+    c->lines_at = arena_allocate((size_t)capacity * dram_line(c));
     ring_add_pipeline(ring_number(c->io.top_reply), overhead);
     if (dram_dma_is_connected(c))
         ring_add_pipeline(ring_number(c->io.dma_reply), overhead);
@@ -58,14 +58,14 @@ static void dram_init_timed(struct dram *c)
 
 static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)
 {
-    return arena_at(struct dram_entry, c->requests) + number;
+    return arena_at(struct dram_entry, c->requests_at) + number;
 }
 
 /* Queues the answer of a request of `port` after those that are due no later. */
 static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number, uint64_t time_ps)
 {
     struct dram_queue *q = &c->queues[port];
-    struct dram_answer *ring = arena_at(struct dram_answer, q->answers);
+    struct dram_answer *ring = arena_at(struct dram_answer, q->answers_at);
     uint64_t due = dram_edge_at(c, time_ps);
     uint32_t index = q->head + q->count++;
     for (; index != q->head && ring[(index - 1) & c->mask].due > due; index--)
@@ -132,8 +132,9 @@ static ALWAYS_INLINE void dram_happen(struct dram *c, uint32_t number, unsigned 
     }
 }
 
-/* A fence is answered when everything that was taken before it has been. */
-static OUT_OF_LINE bool dram_take_fence(struct dram *c, unsigned port, const struct mem_request *m)
+/* A fence is answered when all requests before it have been. */
+static OUT_OF_LINE bool dram_accept_fence(struct dram *c, unsigned port,
+                                          const struct mem_request *m)
 {
     if (c->taken[port] || index_pool_used(&c->free_withheld) || !dram_can_reply(c, port))
         return false;
@@ -146,7 +147,7 @@ static inline bool dram_can_answer_now(struct dram *c, unsigned port)
 {
     const struct dram_queue *q = &c->queues[port];
     const struct dram_answer *first =
-        arena_at(struct dram_answer, q->answers) + (q->head & c->mask);
+        arena_at(struct dram_answer, q->answers_at) + (q->head & c->mask);
     return (!q->count || first->due > component_tick_now(&c->io.base)) && dram_can_reply(c, port);
 }
 
@@ -155,29 +156,28 @@ static inline char *dram_line_bytes(uint64_t address)
     return memory.bytes + (address - memory.first);
 }
 
-/* Request `m` of `port`, of a kind, on the line at `address`, needs `access` of memory, if there is
- * room for it there. True if it has been taken, and leaves its port. */
-static ALWAYS_INLINE bool dram_take_memory(struct dram *c, unsigned port,
-                                           const struct mem_request *m, unsigned kind,
-                                           uint64_t address, unsigned access, uint64_t now_ps)
+/* Accepts request `m` of `port`, of a kind, on the line at `address`, if memory has room for the
+ * `access` that it needs. False: the request stays. */
+static ALWAYS_INLINE bool dram_accept_memory(struct dram *c, unsigned port,
+                                             const struct mem_request *m, unsigned kind,
+                                             uint64_t address, unsigned access, uint64_t now_ps)
 {
-    /* Half of the numbers for each port: one does not wait for answers that the other does not
-     * take. */
+    /* Each port has half of the numbers, so neither waits for answers that the other leaves. */
     if (c->taken[port] == c->half)
         return false;
     /* A write that can be answered at once needs no number. */
-    bool at_once = access == DRAM_TIMING_WRITE && !c->extra_ps && dram_can_answer_now(c, port);
-    uint32_t number = at_once ? 0 : index_pool_take(&c->free_requests);
+    bool can_answer = access == DRAM_TIMING_WRITE && !c->extra_ps && dram_can_answer_now(c, port);
+    uint32_t number = can_answer ? 0 : index_pool_take(&c->free_requests);
     uint64_t time = dram_timing_ops(c)->take(dram_part(c), number, address, access, now_ps);
     if (time == DRAM_TIMING_FULL) {
-        if (!at_once)
+        if (!can_answer)
             index_pool_give(&c->free_requests, number);
         c->refused |= (uint8_t)(1u << port);
         return false;
     }
     void *payload = dram_payload(c, port);
     char *bytes = dram_line_bytes(address);
-    if (at_once) {
+    if (can_answer) {
         dram_write(c, port, payload, bytes);
         dram_reply_done(c, port, m->tag);
         return true;
@@ -193,21 +193,22 @@ static ALWAYS_INLINE bool dram_take_memory(struct dram *c, unsigned port,
     return true;
 }
 
-static OUT_OF_LINE bool dram_take_atomic(struct dram *c, unsigned port, const struct mem_request *m,
-                                         uint64_t address, uint64_t now_ps)
+static OUT_OF_LINE bool dram_accept_atomic(struct dram *c, unsigned port,
+                                           const struct mem_request *m, uint64_t address,
+                                           uint64_t now_ps)
 {
-    return dram_take_memory(c, port, m, MEM_ATOMIC, address, DRAM_TIMING_READ | DRAM_TIMING_WRITE,
-                            now_ps);
+    return dram_accept_memory(c, port, m, MEM_ATOMIC, address, DRAM_TIMING_READ | DRAM_TIMING_WRITE,
+                              now_ps);
 }
 
-/* Takes the oldest request of `port`, `m`, if there is room for it. Its kind is a constant in the
+/* Accepts the oldest request of `port`, `m`, if there is room for it. Its kind is a constant in the
  * functions called here. */
-static ALWAYS_INLINE bool dram_take_timed(struct dram *c, unsigned port,
-                                          const struct mem_request *m, uint64_t now_ps)
+static ALWAYS_INLINE bool dram_offer_timed(struct dram *c, unsigned port,
+                                           const struct mem_request *m, uint64_t now_ps)
 {
     unsigned line = dram_port_line(c, port), kind = message_kind(m);
     if (unlikely(kind >= MEM_FENCE))
-        return dram_take_fence(c, port, m);
+        return dram_accept_fence(c, port, m);
     uint64_t address = m->read.address / line * line; /* in the same place for all three */
     if (unlikely(!memory_contains(address, line))) {
         dram_fail_outside(c, address);
@@ -217,18 +218,19 @@ static ALWAYS_INLINE bool dram_take_timed(struct dram *c, unsigned port,
     if (unlikely(dram_is_probing(c, port)) && !dram_may_happen(c, m, address))
         return false;
     if (dram_front_ops(c))
-        return dram_take_cached(c, port, m, address, now_ps);
-    bool taken = kind == MEM_READ
-                     ? dram_take_memory(c, port, m, MEM_READ, address, DRAM_TIMING_READ, now_ps)
-                 : kind == MEM_WRITE
-                     ? dram_take_memory(c, port, m, MEM_WRITE, address, DRAM_TIMING_WRITE, now_ps)
-                     : dram_take_atomic(c, port, m, address, now_ps);
-    if (unlikely(dram_is_probing(c, port)) && taken)
-        dram_note_holder(c, m, address);
-    return taken;
+        return dram_accept_cached(c, port, m, address, now_ps);
+    bool is_accepted =
+        kind == MEM_READ
+            ? dram_accept_memory(c, port, m, MEM_READ, address, DRAM_TIMING_READ, now_ps)
+        : kind == MEM_WRITE
+            ? dram_accept_memory(c, port, m, MEM_WRITE, address, DRAM_TIMING_WRITE, now_ps)
+            : dram_accept_atomic(c, port, m, address, now_ps);
+    if (unlikely(dram_is_probing(c, port)) && is_accepted)
+        dram_update_holders(c, m, address);
+    return is_accepted;
 }
 
-/* Takes as many as a cycle allows, from the ports in turn. One that the part refused is not tried
+/* Accepts as many as a cycle allows, from the ports in turn. One that the part refused is not tried
  * again before that may have room. In *shown the ports that show a request, before and after. */
 static ALWAYS_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown, uint64_t now_ps)
 {
@@ -238,7 +240,7 @@ static ALWAYS_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown,
                  bit = 1u << DRAM_TOP << port;
         struct ring *in = ring_placed(port == DRAM_TOP ? c->io.top_request : c->io.dma_request);
         const struct mem_request *m = (const struct mem_request *)(void *)ring_slot(in->head);
-        if (!dram_take_timed(c, port, m, now_ps)) {
+        if (!dram_offer_timed(c, port, m, now_ps)) {
             asks &= ~bit;
             continue;
         }
@@ -255,7 +257,7 @@ static ALWAYS_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown,
 static bool dram_finish_port(struct dram *c, unsigned port)
 {
     struct dram_queue *q = &c->queues[port];
-    const struct dram_answer *ring = arena_at(struct dram_answer, q->answers), *a;
+    const struct dram_answer *ring = arena_at(struct dram_answer, q->answers_at), *a;
     bool progress = false;
     for (; q->count; q->head++, q->count--) {
         a = ring + (q->head & c->mask);
@@ -310,20 +312,20 @@ static bool dram_tick_timed(struct dram *c)
 {
     const struct part *part = dram_part(c);
     uint64_t now_ps = component_now_ps(&c->io.base), next_ps = dram_timing_ops(c)->next_ps(part);
-    bool room = false, taken = false;
+    bool has_room = false, has_accepted = false;
     unsigned shown = 0;
     if (component_pending(&c->io.base, 0)) {
-        room = unlikely(next_ps < now_ps) && dram_issue(c, now_ps - 1);
+        has_room = unlikely(next_ps < now_ps) && dram_issue(c, now_ps - 1);
         shown = dram_shown(c);
-        taken = shown & ~c->refused && dram_accept_timed(c, &shown, now_ps);
+        has_accepted = shown & ~c->refused && dram_accept_timed(c, &shown, now_ps);
         next_ps = dram_timing_ops(c)->next_ps(part);
     }
     if (next_ps <= now_ps)
-        room |= dram_issue(c, now_ps);
-    room |= dram_finish_timed(c);
+        has_room |= dram_issue(c, now_ps);
+    has_room |= dram_finish_timed(c);
     next_ps = dram_timing_ops(c)->next_ps(part);
     if (next_ps != DRAM_TIMING_LATER)
         dram_wake_at(c, dram_edge_at(c, next_ps));
-    /* A request that waits at a port found no slot, or is one more than a cycle takes. */
-    return (room || taken) && shown;
+    /* A request that waits at a port found no slot, or is one more than a cycle allows. */
+    return (has_room || has_accepted) && shown;
 }

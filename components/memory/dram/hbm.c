@@ -84,10 +84,10 @@ static void hbm_choose_direction(const struct hbm *p, struct hbm_channel *ch)
     const struct hbm_params *k = hbm_params(p);
     uint32_t reads = ch->queues[HBM_READ].count, writes = ch->queues[HBM_WRITE].count;
     if (writes >= k->drain)
-        ch->forced = true;
+        ch->is_draining = true;
     else if (writes <= k->resume)
-        ch->forced = false;
-    ch->direction = writes && (ch->forced || !reads) ? HBM_WRITE : HBM_READ;
+        ch->is_draining = false;
+    ch->direction = writes && (ch->is_draining || !reads) ? HBM_WRITE : HBM_READ;
 }
 
 /* The earliest edge of a row command at a bank. */
@@ -164,14 +164,14 @@ static ALWAYS_INLINE void hbm_plan_bank(const struct hbm *p, struct hbm_channel 
                                         enum hbm_direction d, uint32_t number, uint64_t from)
 {
     uint64_t bit = (uint64_t)1 << number;
-    bool column = ch->queues[d].open & bit;
-    uint64_t ready = max(from, column ? max(hbm_column_ready(p, ch, d, number), ch->column[d])
-                                      : hbm_row_ready(p, ch, number));
+    bool is_column = ch->queues[d].open & bit;
+    uint64_t ready = max(from, is_column ? max(hbm_column_ready(p, ch, d, number), ch->column[d])
+                                         : hbm_row_ready(p, ch, number));
     if (ready > ch->next)
         return;
     if (ready < ch->next)
         ch->columns = ch->rows = 0;
-    *(column ? &ch->columns : &ch->rows) |= bit;
+    *(is_column ? &ch->columns : &ch->rows) |= bit;
     ch->next = min(ready, ch->refresh);
 }
 
@@ -279,7 +279,7 @@ static ALWAYS_INLINE uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel
 }
 
 /* Issues what was planned, at least one command, and plans anew. */
-static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
+static uint32_t hbm_issue_planned(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
 {
     uint32_t number = DRAM_TIMING_NONE;
     uint64_t edge = ch->next;
@@ -309,7 +309,7 @@ static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done
         struct hbm_channel *ch = hbm_channel(p, i);
         while (ch->next <= until) {
             uint64_t done;
-            uint32_t number = hbm_look(p, ch, &done);
+            uint32_t number = hbm_issue_planned(p, ch, &done);
             if (number != DRAM_TIMING_NONE) {
                 *done_ps = done * tck;
                 return number;

@@ -50,8 +50,8 @@ static inline struct hbm_target hbm_locate(const struct hbm *p, uint64_t address
     return target;
 }
 
-/* Does what waits at a bank want its column, or a row command first? A row that has been used often
- * gives way to an older request for another one. */
+/* Enters the bank among those that want a column command, or else a row command first. A row that
+ * has been used often gives way to an older request for another one. */
 static ALWAYS_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch,
                                         enum hbm_direction d, struct hbm_bank *bank,
                                         uint32_t number)

@@ -91,7 +91,7 @@ struct hbm_channel {
     uint32_t activations;
     uint32_t refreshed;      /* the bank that has its turn, when they take turns */
     uint8_t direction, last; /* now chosen; of the last column command */
-    bool forced;             /* drains because there are many writes */
+    bool is_draining;        /* drains because there are many writes */
     uint8_t reserved;
     struct hbm_queue queues[2];
     struct hbm_bank banks[]; /* the groups are after them */

@@ -25,10 +25,10 @@
 
 struct infinity_cache {
     struct infinity_cache_io io;
-    uint32_t lower; /* arena offset: uint32_t [ways / BLOCK_WAYS][sets][BLOCK_WAYS] */
-    uint32_t upper; /* arena offset: as `lower`, the upper halves */
+    uint32_t lower_at; /* arena offset: uint32_t [ways / BLOCK_WAYS][sets][BLOCK_WAYS] */
+    uint32_t upper_at; /* arena offset: as `lower`, the upper halves */
     uint32_t line;
-    bool far; /* some are in the upper halves */
+    bool has_upper; /* some are in the upper halves */
     uint64_t sets;
     uint64_t last_atomic; /* line */
 };
@@ -51,8 +51,8 @@ static void infinity_setup(struct part *self, uint32_t line)
     p->line = line;
     p->sets = infinity_cache_params(p)->size / line / infinity_ways(p);
     p->last_atomic = UINT64_MAX;
-    p->lower = arena_allocate(infinity_bytes(p));
-    p->upper = arena_allocate(infinity_bytes(p));
+    p->lower_at = arena_allocate(infinity_bytes(p));
+    p->upper_at = arena_allocate(infinity_bytes(p));
 }
 
 /* The set of an address: line numbers of this slice follow each other, and all groups of index bits
@@ -75,21 +75,21 @@ static uint64_t infinity_index(const struct infinity_cache *p, uint64_t set, uin
 
 static uint32_t *infinity_near(const struct infinity_cache *p, uint64_t set, uint32_t way)
 {
-    return arena_at(uint32_t, p->lower) + infinity_index(p, set, way);
+    return arena_at(uint32_t, p->lower_at) + infinity_index(p, set, way);
 }
 
 static uint64_t infinity_get(const struct infinity_cache *p, uint64_t set, uint32_t way)
 {
     uint64_t index = infinity_index(p, set, way);
-    uint64_t low = arena_at(uint32_t, p->lower)[index];
-    return low | (p->far ? (uint64_t)arena_at(uint32_t, p->upper)[index] << 32 : 0);
+    uint64_t low = arena_at(uint32_t, p->lower_at)[index];
+    return low | (p->has_upper ? (uint64_t)arena_at(uint32_t, p->upper_at)[index] << 32 : 0);
 }
 
 static void infinity_put(const struct infinity_cache *p, uint64_t set, uint32_t way, uint64_t line)
 {
     uint64_t index = infinity_index(p, set, way);
-    arena_at(uint32_t, p->lower)[index] = (uint32_t)line;
-    arena_at(uint32_t, p->upper)[index] = (uint32_t)(line >> 32);
+    arena_at(uint32_t, p->lower_at)[index] = (uint32_t)line;
+    arena_at(uint32_t, p->upper_at)[index] = (uint32_t)(line >> 32);
 }
 
 /* The line of an address as it is in its place. */
@@ -124,8 +124,8 @@ static inline uint32_t infinity_find_near(const struct infinity_cache *p, uint64
 
 static inline uint32_t infinity_find(const struct infinity_cache *p, uint64_t set, uint64_t line)
 {
-    return unlikely(p->far || line >> 32) ? infinity_find_far(p, set, line)
-                                          : infinity_find_near(p, set, (uint32_t)line);
+    return unlikely(p->has_upper || line >> 32) ? infinity_find_far(p, set, line)
+                                                : infinity_find_near(p, set, (uint32_t)line);
 }
 
 /* True if this place has a line. */
@@ -139,16 +139,16 @@ static uint32_t infinity_latency(const struct part *self)
     return infinity_cache_params((const struct infinity_cache *)(const void *)self)->latency;
 }
 
-static uint32_t infinity_interval(struct part *self, uint64_t address, bool atomic)
+static uint32_t infinity_interval(struct part *self, uint64_t address, bool is_atomic)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     const struct infinity_cache_params *k = infinity_cache_params(p);
     uint64_t line = address / p->line * p->line;
-    if (!atomic)
+    if (!is_atomic)
         return k->interval;
-    bool again = line == p->last_atomic;
+    bool is_same = line == p->last_atomic;
     p->last_atomic = line;
-    return (uint32_t)(again ? k->atomic_same : k->atomic);
+    return (uint32_t)(is_same ? k->atomic_same : k->atomic);
 }
 
 static bool infinity_holds(struct part *self, uint64_t address)
@@ -158,17 +158,17 @@ static bool infinity_holds(struct part *self, uint64_t address)
     return infinity_is_line(p, set, infinity_find(p, set, infinity_line(p, address)));
 }
 
-static inline void infinity_count(struct infinity_cache *p, bool here)
+static inline void infinity_count(struct infinity_cache *p, bool is_hit)
 {
-    if (here)
+    if (is_hit)
         p->io.stats.hits++;
     else
         p->io.stats.misses++;
 }
 
-static OUT_OF_LINE void infinity_settle_far(struct infinity_cache *p, uint64_t set, uint64_t line)
+static OUT_OF_LINE void infinity_arrange_far(struct infinity_cache *p, uint64_t set, uint64_t line)
 {
-    p->far = true;
+    p->has_upper = true;
     uint32_t way = infinity_find_far(p, set, line), last = infinity_ways(p) - 1;
     infinity_count(p, infinity_is_line(p, set, way));
     for (uint32_t i = min(way, last); i > 0; i--)
@@ -177,7 +177,7 @@ static OUT_OF_LINE void infinity_settle_far(struct infinity_cache *p, uint64_t s
 }
 
 /* Moves on what is in front of its place, or of the first that is empty, on the way there. */
-static void infinity_settle(struct part *self, uint64_t address, bool writes)
+static void infinity_arrange(struct part *self, uint64_t address, bool writes)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     uint64_t line = infinity_line(p, address), set = infinity_set(p, address);
@@ -185,8 +185,8 @@ static void infinity_settle(struct part *self, uint64_t address, bool writes)
         infinity_count(p, false);
         return;
     }
-    if (unlikely(p->far || line >> 32)) {
-        infinity_settle_far(p, set, line);
+    if (unlikely(p->has_upper || line >> 32)) {
+        infinity_arrange_far(p, set, line);
         return;
     }
     uint32_t next = (uint32_t)line, there = 0;
@@ -205,15 +205,15 @@ static void infinity_settle(struct part *self, uint64_t address, bool writes)
 static void infinity_drop(struct part *self)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
-    memset(arena_at(uint32_t, p->lower), 0, infinity_bytes(p));
-    if (p->far)
-        memset(arena_at(uint32_t, p->upper), 0, infinity_bytes(p));
-    p->far = false;
+    memset(arena_at(uint32_t, p->lower_at), 0, infinity_bytes(p));
+    if (p->has_upper)
+        memset(arena_at(uint32_t, p->upper_at), 0, infinity_bytes(p));
+    p->has_upper = false;
 }
 
 static const struct memory_side_cache_ops infinity_cache_ops = {.setup = infinity_setup,
                                                                 .latency = infinity_latency,
                                                                 .interval = infinity_interval,
                                                                 .holds = infinity_holds,
-                                                                .settle = infinity_settle,
+                                                                .settle = infinity_arrange,
                                                                 .drop = infinity_drop};

@@ -34,8 +34,8 @@ struct mmu_walk {
 
 struct mmu {
     struct mmu_io io;
-    uint32_t walks;  /* arena offset: struct mmu_walk [walkers], a ring */
-    uint32_t joined; /* arena offset: struct mmu_lookup */
+    uint32_t walks_at;  /* arena offset: struct mmu_walk [walkers], a ring */
+    uint32_t joined_at; /* arena offset: struct mmu_lookup */
     struct index_pool free_joined;
     uint32_t head;
     uint32_t count;
@@ -46,8 +46,8 @@ struct mmu {
 static void mmu_init(struct mmu *c)
 {
     uint32_t walkers = mmu_params(c)->walkers, joined = walkers * MMU_JOINED_PER_WALK;
-    c->walks = arena_allocate(walkers * sizeof(struct mmu_walk));
-    c->joined = arena_allocate(joined * sizeof(struct mmu_lookup));
+    c->walks_at = arena_allocate(walkers * sizeof(struct mmu_walk));
+    c->joined_at = arena_allocate(joined * sizeof(struct mmu_lookup));
     index_pool_init(&c->free_joined, joined);
 }
 
@@ -57,15 +57,15 @@ static bool answer(struct mmu *c, uint32_t input, const struct mmu_lookup *l)
         return false;
     uint64_t physical = 0, flags = 0;
     const struct page_table *table = mmu_page_table(c);
-    bool valid = page_table_look_up(table, l->pid, l->address, &physical, &flags);
+    bool is_mapped = page_table_look_up(table, l->pid, l->address, &physical, &flags);
     unsigned fragment_bits = table->page_bits;
     uint64_t fragment;
-    if (valid && table->fragment_bits > fragment_bits)
+    if (is_mapped && table->fragment_bits > fragment_bits)
         fragment_bits = page_table_fragment(table, l->pid, l->address, &fragment);
-    mmu_top_reply_found(c, input, l->tag, physical, (uint8_t)(valid ? table->page_bits : 0),
+    mmu_top_reply_found(c, input, l->tag, physical, (uint8_t)(is_mapped ? table->page_bits : 0),
                         (uint8_t)fragment_bits,
                         page_traits(page_table_is_writable(flags), page_table_type(flags)));
-    c->io.stats.faults += !valid;
+    c->io.stats.faults += !is_mapped;
     return true;
 }
 
@@ -78,7 +78,7 @@ static bool answer_all(struct mmu *c, struct mmu_walk *w, bool *progress)
         *progress = true;
         if (next == MMU_NONE)
             return true;
-        w->lookup = arena_at(struct mmu_lookup, c->joined)[next];
+        w->lookup = arena_at(struct mmu_lookup, c->joined_at)[next];
         index_pool_give(&c->free_joined, next);
     }
     return false;
@@ -88,7 +88,7 @@ static bool finish_walks(struct mmu *c)
 {
     bool progress = false;
     while (c->count) {
-        struct mmu_walk *w = arena_at(struct mmu_walk, c->walks) + c->head;
+        struct mmu_walk *w = arena_at(struct mmu_walk, c->walks_at) + c->head;
         if (w->due > mmu_now(c)) {
             mmu_wake_at(c, w->due);
             break;
@@ -105,7 +105,7 @@ static bool finish_walks(struct mmu *c)
 static struct mmu_walk *walk_at(const struct mmu *c, uint32_t i)
 {
     uint32_t walkers = mmu_params(c)->walkers, index = c->head + i;
-    return arena_at(struct mmu_walk, c->walks) + (index >= walkers ? index - walkers : index);
+    return arena_at(struct mmu_walk, c->walks_at) + (index >= walkers ? index - walkers : index);
 }
 
 /* The leaf of a page whose fragment fills it, or MMU_NO_LEAF. */
@@ -114,9 +114,9 @@ static uint64_t leaf_of(const struct mmu *c, const struct translate_request *m)
     const struct page_table *table = mmu_page_table(c);
     unsigned bits = table->page_bits + PAGE_TABLE_FANOUT_BITS;
     uint64_t physical;
-    bool writable;
+    bool is_writable;
     if (table->fragment_bits < bits
-        || !page_table_find(table, m->lookup.pid, m->lookup.address, &physical, &writable)
+        || !page_table_find(table, m->lookup.pid, m->lookup.address, &physical, &is_writable)
         || page_table_fragment(table, m->lookup.pid, m->lookup.address, &physical) < bits)
         return MMU_NO_LEAF;
     return m->lookup.address >> bits;
@@ -134,7 +134,7 @@ static bool join_walk(struct mmu *c, uint32_t input, uint64_t leaf, const struct
             || w->due <= mmu_now(c) || !index_pool_has(&c->free_joined))
             continue;
         uint32_t number = index_pool_take(&c->free_joined);
-        struct mmu_lookup *joined = arena_at(struct mmu_lookup, c->joined);
+        struct mmu_lookup *joined = arena_at(struct mmu_lookup, c->joined_at);
         joined[number] = *lookup;
         if (w->last == MMU_NONE)
             w->lookup.next = number;
@@ -146,15 +146,16 @@ static bool join_walk(struct mmu *c, uint32_t input, uint64_t leaf, const struct
     return false;
 }
 
-/* Takes a lookup, which joins a walk or, if `walker`, may begin one of its own. */
-static bool take_walk(struct mmu *c, uint32_t input, const struct translate_request *m, bool walker)
+/* Accepts a lookup, which joins a walk or, if `may_begin`, may begin one of its own. */
+static bool accept_walk(struct mmu *c, uint32_t input, const struct translate_request *m,
+                        bool may_begin)
 {
     struct mmu_lookup lookup = {
         .address = m->lookup.address, .pid = m->lookup.pid, .next = MMU_NONE, .tag = m->tag};
     uint64_t leaf = leaf_of(c, m);
-    bool joined = join_walk(c, input, leaf, &lookup);
-    if (joined || !walker)
-        return joined;
+    bool has_joined = join_walk(c, input, leaf, &lookup);
+    if (has_joined || !may_begin)
+        return has_joined;
     *walk_at(c, c->count++) = (struct mmu_walk){.due = mmu_now(c) + mmu_params(c)->walk_latency - 1,
                                                 .leaf = leaf,
                                                 .input = input,
@@ -166,12 +167,12 @@ static bool take_walk(struct mmu *c, uint32_t input, const struct translate_requ
 }
 
 /* When all walkers are busy, lookups may still join walks. */
-static bool take_joining(struct mmu *c)
+static bool join_walks(struct mmu *c)
 {
     bool progress = false;
     for (uint32_t input = 0; input < mmu_top_count(c); input++) {
         const struct translate_request *m;
-        while ((m = mmu_top_peek(c, input)) && take_walk(c, input, m, false)) {
+        while ((m = mmu_top_peek(c, input)) && accept_walk(c, input, m, false)) {
             mmu_top_pop(c, input);
             progress = true;
         }
@@ -192,7 +193,7 @@ static bool accept(struct mmu *c)
             continue;
         }
         idle = 0;
-        take_walk(c, input, m, true);
+        accept_walk(c, input, m, true);
         mmu_top_pop(c, input);
         progress = true;
     }
@@ -225,12 +226,12 @@ static bool pass_shootdown(struct mmu *c)
 static bool mmu_tick(struct mmu *c)
 {
     uint32_t first = c->next_input;
-    bool shot = mmu_control_is_connected(c) && pass_shootdown(c);
+    bool has_passed = mmu_control_is_connected(c) && pass_shootdown(c);
     bool progress = accept(c);
     if (!progress)
         c->next_input = first; /* a tick that does nothing leaves no trace */
-    progress |= c->count == mmu_params(c)->walkers && take_joining(c);
-    return finish_walks(c) || progress || shot;
+    progress |= c->count == mmu_params(c)->walkers && join_walks(c);
+    return finish_walks(c) || progress || has_passed;
 }
 
 static unsigned mmu_outstanding(const struct mmu *c, struct hang_report *report)

@@ -6,8 +6,8 @@
 
 void page_copies_init(struct page_copies *t)
 {
-    t->entries = arena_allocate(PAGE_COPIES * sizeof(struct page_copy));
-    t->buckets = arena_allocate(PAGE_COPIES_BUCKETS * sizeof(uint32_t));
+    t->entries_at = arena_allocate(PAGE_COPIES * sizeof(struct page_copy));
+    t->buckets_at = arena_allocate(PAGE_COPIES_BUCKETS * sizeof(uint32_t));
     index_pool_init(&t->free, PAGE_COPIES);
 }
 
@@ -25,7 +25,7 @@ bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu, uint6
     return true;
 }
 
-bool page_copies_take(struct page_copies *t, uint64_t master, struct page_copy *copy)
+bool page_copies_remove(struct page_copies *t, uint64_t master, struct page_copy *copy)
 {
     for (uint32_t *link = page_copies_bucket(t, master); *link;
          link = &page_copies_at(t, *link - 1)->next) {

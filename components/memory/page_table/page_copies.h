@@ -23,8 +23,8 @@ struct page_copy {
 };
 
 struct page_copies {
-    uint32_t entries; /* arena: struct page_copy[PAGE_COPIES] */
-    uint32_t buckets; /* arena: uint32_t[PAGE_COPIES_BUCKETS], 1 + number, 0 none */
+    uint32_t entries_at; /* arena: struct page_copy[PAGE_COPIES] */
+    uint32_t buckets_at; /* arena: uint32_t[PAGE_COPIES_BUCKETS], 1 + number, 0 none */
     struct index_pool free;
 };
 
@@ -37,12 +37,12 @@ static inline uint32_t page_copies_count(const struct page_copies *t)
 
 static inline struct page_copy *page_copies_at(const struct page_copies *t, uint32_t i)
 {
-    return arena_at(struct page_copy, t->entries) + i;
+    return arena_at(struct page_copy, t->entries_at) + i;
 }
 
 static inline uint32_t *page_copies_bucket(const struct page_copies *t, uint64_t master)
 {
-    return arena_at(uint32_t, t->buckets)
+    return arena_at(uint32_t, t->buckets_at)
            + (hash_multiply(master >> 12) >> 32) % PAGE_COPIES_BUCKETS;
 }
 
@@ -63,7 +63,7 @@ static inline const struct page_copy *page_copies_find(const struct page_copies 
 /* False: there are too many. */
 bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu, uint64_t physical);
 
-/* Takes one of the copies of `master` out. False: there are none. */
-bool page_copies_take(struct page_copies *t, uint64_t master, struct page_copy *copy);
+/* Removes one of the copies of `master`. False: there are none. */
+bool page_copies_remove(struct page_copies *t, uint64_t master, struct page_copy *copy);
 
 #endif

@@ -15,8 +15,8 @@ void page_table_init(struct page_table *t, unsigned page_bits, uint64_t max_page
     t->fragment_bits = page_bits;
     t->node_capacity = (uint32_t)nodes;
     t->node_count = 1;
-    t->nodes = arena_allocate(nodes * PAGE_TABLE_FANOUT * sizeof(uint64_t));
-    t->used = arena_allocate(nodes * sizeof(uint16_t));
+    t->nodes_at = arena_allocate(nodes * PAGE_TABLE_FANOUT * sizeof(uint64_t));
+    t->used_at = arena_allocate(nodes * sizeof(uint16_t));
     page_copies_init(&t->copies);
     store_offer(t);
 }
@@ -28,7 +28,7 @@ static void wrote_head(const struct page_table *t)
 }
 
 /* An empty node; there must be one. */
-static uint32_t take_node(struct page_table *t)
+static uint32_t pop_free_node(struct page_table *t)
 {
     uint32_t node = t->free_node;
     if (!node)
@@ -42,7 +42,7 @@ static uint32_t take_node(struct page_table *t)
 
 static uint16_t *used_entries(const struct page_table *t, uint64_t node)
 {
-    return arena_at(uint16_t, t->used) + node;
+    return arena_at(uint16_t, t->used_at) + node;
 }
 
 bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address, uint64_t physical,
@@ -54,14 +54,14 @@ bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address, uint
         && t->node_capacity - t->node_count + t->free_count < PAGE_TABLE_LEVELS)
         return false;
     if (!t->roots[pid]) {
-        t->roots[pid] = take_node(t);
+        t->roots[pid] = pop_free_node(t);
         store_wrote(&t->roots[pid], sizeof t->roots[pid]);
     }
     uint64_t node = t->roots[pid];
     for (unsigned level = PAGE_TABLE_LEVELS - 1; level > 0; level--) {
         uint64_t *entry = &page_table_node(t, node)[page_table_index(t, address, level)];
         if (!*entry) {
-            *entry = take_node(t);
+            *entry = pop_free_node(t);
             store_wrote(entry, sizeof *entry);
             ++*used_entries(t, node);
         }

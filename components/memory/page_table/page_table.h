@@ -41,9 +41,10 @@
 #define PAGE_TABLE_FLAGS       ((uint64_t)2047)
 
 struct page_table {
-    uint32_t nodes; /* arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner node:
-                       number, 0 none */
-    uint32_t used;  /* arena offset: uint16_t [capacity], entries in use of each node */
+    /* Arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner node: number, 0
+     * none. */
+    uint32_t nodes_at;
+    uint32_t used_at;    /* arena offset: uint16_t [capacity], entries in use of each node */
     uint32_t node_count; /* that have ever been in use; node 0 never is */
     uint32_t node_capacity;
     uint32_t free_node; /* list through the first entries of nodes given back, 0: empty */
@@ -61,7 +62,7 @@ void page_table_init(struct page_table *t, unsigned page_bits, uint64_t max_page
 
 static inline uint64_t *page_table_node(const struct page_table *t, uint64_t node)
 {
-    return arena_at(uint64_t, t->nodes) + node * PAGE_TABLE_FANOUT;
+    return arena_at(uint64_t, t->nodes_at) + node * PAGE_TABLE_FANOUT;
 }
 
 /* An address that several processes use has a name for each: bit 63, the process, and the address.
@@ -110,8 +111,8 @@ static inline uint64_t *page_table_entry(const struct page_table *t, uint32_t pi
 }
 
 /* Maps the page of `address` to the physical page that begins at `physical`, or changes its
- * mapping; `flags`: PAGE_TABLE_WRITABLE, PAGE_TABLE_UNIFIED and so on. False: pid or address out of
- * range, or the table is full. */
+ * mapping; `flags`: PAGE_TABLE_WRITABLE, PAGE_TABLE_UNIFIED and so on. False: pid or address are
+ * out of range, or the table is full. */
 bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address, uint64_t physical,
                       uint64_t flags);
 bool page_table_map(struct page_table *t, uint32_t pid, uint64_t address, uint64_t physical,
@@ -120,8 +121,8 @@ bool page_table_map(struct page_table *t, uint32_t pid, uint64_t address, uint64
 /* Nothing when the page is not mapped. Nodes that are empty now are given back. */
 void page_table_unmap(struct page_table *t, uint32_t pid, uint64_t address);
 
-/* False: not mapped. `physical` is that of the page's first byte; flags as in page_table_enter().
- */
+/* Finds the first byte of the page and its flags, as in page_table_enter(). False: it is not
+ * mapped. */
 static inline bool page_table_look_up(const struct page_table *t, uint32_t pid, uint64_t address,
                                       uint64_t *physical, uint64_t *flags)
 {
@@ -153,7 +154,7 @@ static inline bool page_table_is_writable(uint64_t flags)
     return (flags & PAGE_TABLE_WRITABLE) && !(flags & PAGE_TABLE_COPIED);
 }
 
-/* False: not mapped. `physical` is that of the page's first byte. */
+/* Finds the first byte of the page. False: it is not mapped. */
 static inline bool page_table_find(const struct page_table *t, uint32_t pid, uint64_t address,
                                    uint64_t *physical, bool *writable)
 {

@@ -13,13 +13,13 @@ static inline uint32_t *translation_bucket(const struct translation_table *t, ui
                                            uint32_t pid)
 {
     uint64_t hash = hash_multiply((key >> TRANSLATION_SMALLEST_PAGE) ^ (uint64_t)pid << 40);
-    return arena_at(uint32_t, t->buckets) + ((hash >> 32) & t->bucket_mask);
+    return arena_at(uint32_t, t->buckets_at) + ((hash >> 32) & t->bucket_mask);
 }
 
 /* Twice as many buckets, into which each chain is divided. */
 static OUT_OF_LINE void translation_widen(struct translation_table *t)
 {
-    uint32_t *buckets = arena_at(uint32_t, t->buckets), before = t->bucket_mask + 1;
+    uint32_t *buckets = arena_at(uint32_t, t->buckets_at), before = t->bucket_mask + 1;
     t->bucket_mask += before;
     for (uint32_t b = 0; b < before; b++) {
         uint32_t i = buckets[b];
@@ -36,7 +36,7 @@ static OUT_OF_LINE void translation_widen(struct translation_table *t)
 
 static inline void translation_chain(struct translation_table *t, uint32_t i)
 {
-    if (unlikely((t->valid_count + t->pending_count) * 2 > t->bucket_mask
+    if (unlikely((t->valid_count + index_pool_used(&t->free_pending)) * 2 > t->bucket_mask
                  && t->bucket_mask + 1 < t->bucket_most))
         translation_widen(t);
     struct translation_entry *e = translation_entry(t, i);
@@ -56,31 +56,20 @@ static inline void translation_unchain(struct translation_table *t, uint32_t i)
 }
 
 static inline void translation_table_init(struct translation_table *t, uint32_t sets, uint32_t ways,
-                                          uint32_t pending, bool fragments)
+                                          uint32_t pending, bool has_fragments)
 {
     uint32_t total = sets * ways + pending, buckets = 16;
     while (buckets < total * 2)
         buckets *= 2;
-    *t = (struct translation_table){
-        .sets = sets, .ways = ways, .pending_capacity = pending, .fragments = fragments};
-    t->entries = arena_allocate((size_t)total * sizeof(struct translation_entry));
-    t->order = arena_allocate((size_t)sets * sizeof(struct translation_set));
-    t->buckets = arena_allocate((size_t)buckets * sizeof(uint32_t));
+    *t = (struct translation_table){.sets = sets, .ways = ways, .has_fragments = has_fragments};
+    t->entries_at = arena_allocate((size_t)total * sizeof(struct translation_entry));
+    t->sets_at = arena_allocate((size_t)sets * sizeof(struct translation_set));
+    t->buckets_at = arena_allocate((size_t)buckets * sizeof(uint32_t));
     t->bucket_most = buckets;
     t->bucket_mask = min(buckets, TRANSLATION_FIRST_BUCKETS) - 1;
     t->page_bits = t->key_bits = TRANSLATION_SMALLEST_PAGE;
     t->last = TRANSLATION_NONE;
-    t->free_pending = pending ? sets * ways : TRANSLATION_NONE;
-}
-
-/* Most tables of a large machine are never used by a small program: what is linked only when it is
- * first needed is never touched. */
-static OUT_OF_LINE void translation_chain_pending(struct translation_table *t)
-{
-    uint32_t first = t->sets * t->ways, end = first + t->pending_capacity;
-    t->chained = true;
-    for (uint32_t i = first; i < end; i++)
-        translation_entry(t, i)->chain = i + 1 < end ? i + 1 : TRANSLATION_NONE;
+    index_pool_init(&t->free_pending, pending);
 }
 
 /* Makes an entry that is in no order of use the most recently used one of its set. */
@@ -96,16 +85,16 @@ static inline void translation_link(struct translation_table *t, struct translat
 
 /* The least recently used entry of a set, which becomes the most recently used one; one that has
  * never been used is less recent than all others. */
-static inline uint32_t translation_take(struct translation_table *t, uint32_t number)
+static inline uint32_t translation_reuse_oldest(struct translation_table *t, uint32_t number)
 {
-    struct translation_set *set = arena_at(struct translation_set, t->order) + number;
-    if (set->taken == t->ways) {
+    struct translation_set *set = arena_at(struct translation_set, t->sets_at) + number;
+    if (set->used_ways == t->ways) {
         uint32_t i = set->oldest;
         translation_touch(t, i);
         return i;
     }
-    uint32_t i = set->taken++ * t->sets + number;
-    if (set->taken == 1) {
+    uint32_t i = set->used_ways++ * t->sets + number;
+    if (set->used_ways == 1) {
         set->newest = set->oldest = i;
         translation_entry(t, i)->newer = translation_entry(t, i)->older = TRANSLATION_NONE;
     } else {
@@ -129,7 +118,7 @@ static inline uint32_t translation_find_key(struct translation_table *t, uint32_
 static inline uint32_t translation_find_fragment(struct translation_table *t, uint32_t pid,
                                                  uint64_t address)
 {
-    for (uint32_t sizes = t->larger; sizes;) {
+    for (uint32_t sizes = t->larger_sizes; sizes;) {
         unsigned bits = 31 - (unsigned)__builtin_clz(sizes);
         uint32_t i = translation_find_key(t, pid, translation_key_of(address, bits));
         if (i != TRANSLATION_NONE)
@@ -145,10 +134,11 @@ static inline uint32_t translation_find(struct translation_table *t, uint32_t pi
     if (t->last != TRANSLATION_NONE) {
         const struct translation_entry *e = translation_entry(t, t->last);
         if (e->pid == pid
-            && e->key == (t->fragments ? translation_key_of(address, translation_bits(e)) : key))
+            && e->key
+                   == (t->has_fragments ? translation_key_of(address, translation_bits(e)) : key))
             return t->last;
     }
-    if (t->larger) {
+    if (t->larger_sizes) {
         uint32_t i = translation_find_fragment(t, pid, address);
         if (i != TRANSLATION_NONE)
             return i;
@@ -159,9 +149,9 @@ static inline uint32_t translation_find(struct translation_table *t, uint32_t pi
 static inline uint32_t translation_find_pending(const struct translation_table *t, uint32_t pid,
                                                 uint64_t address)
 {
-    bool mixed = t->fragments || t->key_bits != TRANSLATION_SMALLEST_PAGE;
+    bool has_sizes = t->has_fragments || t->key_bits != TRANSLATION_SMALLEST_PAGE;
     unsigned sizes[] = {TRANSLATION_SMALLEST_PAGE, t->key_bits};
-    for (unsigned s = 0; t->pending_count && mixed && s < 2; s++) {
+    for (unsigned s = 0; index_pool_used(&t->free_pending) && has_sizes && s < 2; s++) {
         uint64_t key = translation_key_of(address, sizes[s]);
         for (uint32_t i = *translation_bucket(t, key, pid); i;) {
             const struct translation_entry *e = translation_entry(t, i - 1);
@@ -178,7 +168,7 @@ static inline void translation_touch(struct translation_table *t, uint32_t i)
     struct translation_entry *e = translation_entry(t, i);
     if (e->newer == TRANSLATION_NONE)
         return;
-    struct translation_set *set = arena_at(struct translation_set, t->order) + i % t->sets;
+    struct translation_set *set = arena_at(struct translation_set, t->sets_at) + i % t->sets;
     translation_entry(t, e->newer)->older = e->older;
     if (e->older == TRANSLATION_NONE)
         set->oldest = e->newer;
@@ -189,16 +179,12 @@ static inline void translation_touch(struct translation_table *t, uint32_t i)
 
 static inline uint32_t translation_ask(struct translation_table *t, uint32_t pid, uint64_t address)
 {
-    if (unlikely(!t->chained))
-        translation_chain_pending(t);
-    uint32_t i = t->free_pending;
+    uint32_t number = index_pool_take(&t->free_pending), i = t->sets * t->ways + number;
     struct translation_entry *e = translation_entry(t, i);
-    t->free_pending = e->chain;
     e->key = translation_key(t, address);
     e->pid = pid;
     translation_chain(t, i);
-    t->pending_count++;
-    return i - t->sets * t->ways;
+    return number;
 }
 
 static inline void translation_drop(struct translation_table *t, uint32_t i)
@@ -242,30 +228,30 @@ static inline bool translation_fits(const struct translation_table *t,
                                     const struct translated_page *page)
 {
     return page->page_bits >= TRANSLATION_SMALLEST_PAGE && page->fragment_bits >= page->page_bits
-           && page->fragment_bits < 32 && (!t->page_known || page->page_bits == t->page_bits);
+           && page->fragment_bits < 32 && (!t->knows_page_bits || page->page_bits == t->page_bits);
 }
 
-static inline void translation_note_sizes(struct translation_table *t,
-                                          const struct translated_page *page)
+static inline void translation_add_sizes(struct translation_table *t,
+                                         const struct translated_page *page)
 {
     t->page_bits = page->page_bits;
-    t->page_known = true;
-    if (!t->fragments)
+    t->knows_page_bits = true;
+    if (!t->has_fragments)
         t->key_bits = page->page_bits;
     else if (page->fragment_bits > t->key_bits)
-        t->larger |= UINT32_C(1) << page->fragment_bits;
+        t->larger_sizes |= UINT32_C(1) << page->fragment_bits;
 }
 
 static inline bool translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
                                      const struct translated_page *page)
 {
-    translation_note_sizes(t, page);
+    translation_add_sizes(t, page);
     uint32_t i = translation_find(t, pid, address);
     if (i != TRANSLATION_NONE)
         return false; /* asked for twice before the size of its fragment was known */
-    unsigned bits = t->fragments ? page->fragment_bits : page->page_bits;
+    unsigned bits = t->has_fragments ? page->fragment_bits : page->page_bits;
     uint64_t key = translation_key_of(address, bits), first = address >> page->page_bits;
-    i = translation_take(t, (uint32_t)((key >> bits) % t->sets));
+    i = translation_reuse_oldest(t, (uint32_t)((key >> bits) % t->sets));
     struct translation_entry *e = translation_entry(t, i);
     if (e->key)
         translation_unchain(t, i);
@@ -280,16 +266,14 @@ static inline bool translation_enter(struct translation_table *t, uint32_t pid, 
 }
 
 static inline bool translation_fill(struct translation_table *t, uint32_t number,
-                                    const struct translated_page *page, bool valid)
+                                    const struct translated_page *page, bool is_valid)
 {
     uint32_t p = t->sets * t->ways + number;
     struct translation_entry *pending = translation_entry(t, p);
     uint32_t pid = pending->pid;
     uint64_t address = pending->key & ~(uint64_t)0xfff;
     translation_unchain(t, p);
-    pending->chain = t->free_pending;
-    t->free_pending = p;
-    t->pending_count--;
+    index_pool_give(&t->free_pending, number);
     t->last = TRANSLATION_NONE;
-    return valid && translation_enter(t, pid, address, page);
+    return is_valid && translation_enter(t, pid, address, page);
 }

@@ -20,6 +20,7 @@
 
 #include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/index_pool.h"
 
 #define TRANSLATION_NONE          UINT32_MAX
 #define TRANSLATION_SMALLEST_PAGE 12 /* bits */
@@ -29,41 +30,37 @@ struct translation_entry {
     uint64_t physical; /* first byte */
     uint32_t pid;
     uint32_t chain;        /* next of the same hash bucket */
-    uint32_t newer, older; /* neighbours in the set's order of use, from when it is first taken */
+    uint32_t newer, older; /* neighbours in the set's order of use, from its first use on */
     uint8_t traits;
 };
 
 struct translation_set {
     uint32_t newest, oldest; /* in order of use */
-    uint32_t taken;          /* the first ways, which have been; the others have never */
+    uint32_t used_ways;      /* the first ways, which have been used; the others have never been */
 };
 
 struct translation_table {
-    uint32_t entries; /* arena offsets: translation_entry [ways * sets + pending_capacity] */
-    uint32_t order;   /* translation_set [sets] */
-    uint32_t buckets; /* uint32_t [bucket_most]: 1 + entry, 0 none */
+    uint32_t entries_at; /* struct translation_entry [ways * sets + pending] */
+    uint32_t sets_at;    /* struct translation_set [sets] */
+    uint32_t buckets_at; /* uint32_t [bucket_most]: 1 + entry, 0 none */
     uint32_t bucket_most;
     uint32_t bucket_mask; /* mask of the buckets in use, the first ones */
     uint32_t sets, ways;
-    uint32_t pending_capacity;
-    uint32_t pending_count;
     uint32_t valid_count;
-    uint32_t free_pending; /* chain of free pending entries */
-    uint32_t page_bits;    /* log2 of a page's bytes; 12 before the first answer */
-    uint32_t
-        key_bits; /* log2 of the bytes that a key stands for: page_bits, or 12 with fragments */
-    bool chained; /* pending entries are in their chain: from the first page on that is asked for */
-    bool page_known;
-    bool fragments;
-    uint32_t
-        larger;    /* fragments: bit b: an entry of 2^b bytes, more than key_bits, has been made */
+    struct index_pool free_pending; /* numbers of pages asked for */
+    uint32_t page_bits;             /* log2 of a page's bytes; 12 before the first answer */
+    uint32_t key_bits; /* log2 of what a key stands for: page_bits, or 12 with fragments */
+    bool knows_page_bits;
+    bool has_fragments;
+    /* Bit b: an entry of 2^b bytes, more than key_bits, was made for a fragment. */
+    uint32_t larger_sizes;
     uint32_t last; /* entry found last */
 };
 
 static inline struct translation_entry *translation_entry(const struct translation_table *t,
                                                           uint32_t i)
 {
-    return arena_at(struct translation_entry, t->entries) + i;
+    return arena_at(struct translation_entry, t->entries_at) + i;
 }
 
 static inline uint64_t translation_key_of(uint64_t address, unsigned bits)
@@ -89,7 +86,7 @@ static inline bool translation_is_pending(const struct translation_table *t, uin
 
 static inline bool translation_can_ask(const struct translation_table *t)
 {
-    return t->free_pending != TRANSLATION_NONE;
+    return index_pool_has(&t->free_pending);
 }
 
 static inline uint32_t translation_pending_number(const struct translation_table *t, uint32_t entry)
@@ -106,16 +103,16 @@ static uint32_t translation_find(struct translation_table *t, uint32_t pid, uint
 /* Makes the entry the most recently used of its set. */
 static void translation_touch(struct translation_table *t, uint32_t i);
 
-/* Notes that a page has been asked for; translation_can_ask() must hold. Returns its number, <
- * pending_capacity. */
+/* Makes the pending entry of a page that is being asked for; translation_can_ask() must be true.
+ * Returns its number. */
 static uint32_t translation_ask(struct translation_table *t, uint32_t pid, uint64_t address);
 
 /* Forgets an entry that is not pending. */
 static void translation_drop(struct translation_table *t, uint32_t i);
 static void translation_table_flush(struct translation_table *t);
 
-/* Is entry or pending entry `i` about a page of the process (UINT32_MAX: of any) in [start, end)?
- */
+/* True if entry or pending entry `i` is about a page of the process (UINT32_MAX: of any) in [start,
+ * end). */
 static bool translation_touches(const struct translation_table *t, uint32_t i, uint32_t pid,
                                 uint64_t start, uint64_t end);
 
@@ -136,8 +133,8 @@ static bool translation_fits(const struct translation_table *t, const struct tra
 static bool translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
                               const struct translated_page *page);
 
-/* The answer for pending page `number`. The number is free again. Only a `valid` page is entered.
- * False: no entry has been made. */
+/* Enters the answer for pending page `number`, if it is `valid`. The number is free again. False:
+ * no entry has been made. */
 static bool translation_fill(struct translation_table *t, uint32_t number,
                              const struct translated_page *page, bool valid);
 

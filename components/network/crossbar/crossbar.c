@@ -45,7 +45,7 @@ static inline struct interconnect_unit crossbar_unit(struct crossbar *c)
         .reply_width = k->width,
         .header = k->header,
         .carried = k->carries == CROSSBAR_CARRIES_SECTORS ? sector_carried_bytes : NULL,
-        .busy_sources = k->busy_sources,
+        .keeps_sources_busy = k->busy_sources,
         .hash = k->hash != CROSSBAR_HASH_NONE ? &c->hash : NULL,
         .chunk = k->interleave,
         .half = crossbar_half(c),

@@ -10,13 +10,13 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
     s->sources = sources;
     s->targets = targets;
     s->words = divide_up(max(sources, targets), 64);
-    s->bitmaps = arena_allocate(((size_t)targets + 2) * s->words * sizeof(uint64_t));
-    s->by_source = arena_allocate(sources * sizeof(struct interconnect_source));
-    s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
-    s->bubble_in = arena_allocate(s->words * sizeof(uint64_t));
-    s->bubble_out = arena_allocate(s->words * sizeof(uint64_t));
+    s->bitmaps_at = arena_allocate(((size_t)targets + 2) * s->words * sizeof(uint64_t));
+    s->sources_at = arena_allocate(sources * sizeof(struct interconnect_source));
+    s->targets_at = arena_allocate(targets * sizeof(struct interconnect_target));
+    s->bubble_in_at = arena_allocate(s->words * sizeof(uint64_t));
+    s->bubble_out_at = arena_allocate(s->words * sizeof(uint64_t));
     for (uint32_t t = 0; t < targets; t++)
-        arena_at(struct interconnect_target, s->by_target)[t].last_served = sources - 1;
+        arena_at(struct interconnect_target, s->targets_at)[t].last_served = sources - 1;
 }
 
 static inline void interconnect_side_messages(struct interconnect_side *s,
@@ -41,19 +41,19 @@ static inline uint64_t interconnect_pending(const struct component *c, uint32_t 
     return end - first >= 64 ? bits : bits & (((uint64_t)1 << (end - first)) - 1);
 }
 
-static inline uint32_t interconnect_take_turn(uint64_t *known, uint64_t *wanted,
-                                              const uint64_t *among, uint32_t words,
-                                              uint32_t *last_served)
+static inline uint32_t interconnect_choose_source(uint64_t *entered, uint64_t *wanted,
+                                                  const uint64_t *allowed, uint32_t words,
+                                                  uint32_t *last_served)
 {
-    uint32_t last = *last_served, word = words == 1 ? 0 : last / 64;
+    uint32_t last = *last_served, word = last / 64;
     uint64_t behind = UINT64_MAX << last % 64 << 1;
-    uint64_t turn = wanted[word] & (among ? among[word] : UINT64_MAX) & behind;
+    uint64_t turn = wanted[word] & (allowed ? allowed[word] : UINT64_MAX) & behind;
     while (!turn) {
         word = word + 1 == words ? 0 : word + 1;
-        turn = wanted[word] & (among ? among[word] : UINT64_MAX);
+        turn = wanted[word] & (allowed ? allowed[word] : UINT64_MAX);
     }
     wanted[word] ^= turn & -turn;
-    known[word] ^= turn & -turn;
+    entered[word] ^= turn & -turn;
     *last_served = word * 64 + (uint32_t)__builtin_ctzll(turn);
     return *last_served;
 }

@@ -30,28 +30,29 @@ static uint32_t interconnect_hold(uint32_t latency, uint32_t in, const uint32_t 
 /* Sources of `in` show their messages for targets of `out`: pairs of rings, of which every second
  * counts. Returns a ring that is connected, or RING_NONE. */
 static uint32_t interconnect_open_side(struct interconnect_side *s, const uint32_t *in,
-                                       const uint32_t *out, uint32_t latency, bool whole_way)
+                                       const uint32_t *out, uint32_t latency, bool counts_whole_way)
 {
-    uint32_t some = RING_NONE;
+    uint32_t connected = RING_NONE;
     for (uint32_t i = 0; i < s->sources; i++) {
-        arena_at(struct interconnect_source, s->by_source)[i].ring = ring_place_of(in[2 * i]);
+        arena_at(struct interconnect_source, s->sources_at)[i].ring = ring_place_of(in[2 * i]);
         if (in[2 * i] == RING_NONE)
             continue;
-        some = in[2 * i];
-        ring_add_delay(some,
-                       whole_way ? interconnect_hold(latency, some, out, s->targets) : latency);
+        connected = in[2 * i];
+        ring_add_delay(connected, counts_whole_way
+                                      ? interconnect_hold(latency, connected, out, s->targets)
+                                      : latency);
     }
     for (uint32_t i = 0; i < s->targets; i++)
-        arena_at(struct interconnect_target, s->by_target)[i].ring = ring_place_of(out[2 * i]);
-    return some;
+        arena_at(struct interconnect_target, s->targets_at)[i].ring = ring_place_of(out[2 * i]);
+    return connected;
 }
 
 static inline void interconnect_setup(const struct interconnect_unit *u, uint32_t latency,
-                                      bool whole_way)
+                                      bool counts_whole_way)
 {
     struct interconnect *x = u->x;
     const struct platform_instance *row = &engine_base.platform->instances[u->component->leaf];
-    x->by_map = row->route_count != 0;
+    x->uses_map = row->route_count != 0;
     x->routes = row->routes;
     if (u->component->route_space >= 0)
         x->interleaving = platform_interleaving(u->component->route_space);
@@ -61,19 +62,20 @@ static inline void interconnect_setup(const struct interconnect_unit *u, uint32_
     const uint32_t *to = engine_base.port_rings + 2 * u->to_first;
     interconnect_side_init(&x->side[0], u->from_count, u->to_count);
     interconnect_side_init(&x->side[1], u->to_count, u->from_count);
-    uint32_t some = interconnect_open_side(&x->side[0], from, to, latency, whole_way);
-    interconnect_open_side(&x->side[1], to + 1, from + 1, latency, whole_way);
-    if (some == RING_NONE)
+    uint32_t connected = interconnect_open_side(&x->side[0], from, to, latency, counts_whole_way);
+    interconnect_open_side(&x->side[1], to + 1, from + 1, latency, counts_whole_way);
+    if (connected == RING_NONE)
         return;
     const struct platform_protocol *p =
-        &engine_base.platform->protocols[engine_base.platform->rings[some].protocol];
+        &engine_base.platform->protocols[engine_base.platform->rings[connected].protocol];
     const struct platform_message *messages = engine_base.platform->messages + p->first_message;
     interconnect_side_messages(&x->side[0], messages, p->request_count, u->request_width,
                                u->header);
     interconnect_side_messages(&x->side[1], messages + p->request_count, p->reply_count,
                                u->reply_width, u->header);
     index_pool_init(&x->free_origins, INTERCONNECT_IN_FLIGHT);
-    x->origins = arena_allocate_rear(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
+    x->origins_at =
+        arena_allocate_rear(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
 }
 
 /* ---- where a message goes, and how long it takes ---- */
@@ -81,7 +83,7 @@ static inline void interconnect_setup(const struct interconnect_unit *u, uint32_
 static inline struct interconnect_origin *interconnect_origin(const struct interconnect *x,
                                                               uint32_t number)
 {
-    return arena_at(struct interconnect_origin, x->origins) + number;
+    return arena_at(struct interconnect_origin, x->origins_at) + number;
 }
 
 /* The number that is hashed for an address. With halves: what lies above all outputs, the channel,
@@ -105,7 +107,7 @@ static ALWAYS_INLINE int32_t interconnect_way(const struct interconnect_unit *u,
     if (c->route_space < 0 && x->side[0].targets == 1)
         return 0;
     int32_t target = c->route_space < 0 ? -1 : platform_target(&x->interleaving, address);
-    if (unlikely(x->by_map)) {
+    if (unlikely(x->uses_map)) {
         int32_t space = platform_space(address);
         target =
             space < 0 ? -1 : (int32_t)engine_base.platform->routes[x->routes + (uint32_t)space];
@@ -116,17 +118,17 @@ static ALWAYS_INLINE int32_t interconnect_way(const struct interconnect_unit *u,
 /* The target of a message at its source, or -1 after engine_fail(). Requests carry their address in
  * front. */
 static ALWAYS_INLINE int32_t interconnect_target(const struct interconnect_unit *u,
-                                                 const struct message *m, bool reply)
+                                                 const struct message *m, bool is_reply)
 {
     const struct interconnect *x = u->x;
-    if (reply)
+    if (is_reply)
         return (int32_t)interconnect_origin(x, m->tag)->source;
     uint64_t address;
     memcpy(&address, m->fields, sizeof address);
     int32_t target = interconnect_way(u, address);
     if (target < 0)
         engine_fail(u->component,
-                    x->by_map
+                    x->uses_map
                         ? "no way leads from here to address 0x%llx: it is not mapped, or the "
                           "memory that holds it is not connected"
                         : "no target holds address 0x%llx: it lies outside of the space that "
@@ -138,12 +140,13 @@ static ALWAYS_INLINE int32_t interconnect_target(const struct interconnect_unit 
 /* Cycles for which a message occupies its ports. */
 static ALWAYS_INLINE unsigned interconnect_cycles(const struct interconnect_unit *u,
                                                   const struct message *m,
-                                                  const struct interconnect_kind *k, bool reply)
+                                                  const struct interconnect_kind *k, bool is_reply)
 {
     if (!u->carried)
         return k->cycles;
-    uint64_t width = reply ? u->reply_width : u->request_width;
-    uint64_t cycles = divide_up(u->header + u->carried(m->fields, message_kind(m), reply), width);
+    uint64_t width = is_reply ? u->reply_width : u->request_width;
+    uint64_t cycles =
+        divide_up(u->header + u->carried(m->fields, message_kind(m), is_reply), width);
     return cycles ? (unsigned)cycles : 1;
 }
 
@@ -151,8 +154,7 @@ static ALWAYS_INLINE unsigned interconnect_cycles(const struct interconnect_unit
 
 /* A piece of payload. Pieces are moved one by one: on paths that the compiler takes for rare, it
  * makes a loop of the processor (rep movs) of memcpy(), which takes longer to begin than four moves
- * take.
- */
+ * take. */
 typedef uint8_t interconnect_piece
     __attribute__((vector_size(INTERCONNECT_PIECE), aligned(8), may_alias));
 
@@ -164,23 +166,14 @@ static ALWAYS_INLINE void interconnect_copy(struct message *to, const struct mes
     to->tag = tag;
     const interconnect_piece *payload = (const void *)(from + 1);
     interconnect_piece *copied = (void *)(to + 1);
-    uint32_t index = 0, pieces = k->pieces;
-    for (; index + 4 <= pieces; index += 4) {
-        interconnect_piece first = payload[index], second = payload[index + 1],
-                           third = payload[index + 2], fourth = payload[index + 3];
-        copied[index] = first;
-        copied[index + 1] = second;
-        copied[index + 2] = third;
-        copied[index + 3] = fourth;
-    }
-    for (; index < pieces; index++)
+    for (uint32_t index = 0; index < k->pieces; index++)
         copied[index] = payload[index];
 }
 
 /* Where a side lies, looked up once a tick: in locals, which no store can change. */
 struct interconnect_view {
     uint64_t now, limit;
-    uint64_t *known, *busy, *wanted;
+    uint64_t *entered, *busy, *wanted;
     struct interconnect_source *by_source;
     struct interconnect_target *by_target;
     uint32_t words;
@@ -190,16 +183,16 @@ struct interconnect_view {
  * and whether the source shows another one. */
 static ALWAYS_INLINE unsigned interconnect_pass(const struct interconnect_unit *u,
                                                 const struct interconnect_view *v, uint32_t source,
-                                                struct ring *out, bool reply, bool *more)
+                                                struct ring *out, bool is_reply, bool *has_more)
 {
     struct interconnect *x = u->x;
     struct ring *in = ring_placed(v->by_source[source].ring);
     const struct message *m = ring_slot(in->head);
     unsigned kind = message_kind(m);
-    const struct interconnect_kind *k = &x->side[reply].kinds[kind];
-    unsigned cycles = interconnect_cycles(u, m, k, reply), awaited = reply ? 0 : k->awaited;
+    const struct interconnect_kind *k = &x->side[is_reply].kinds[kind];
+    unsigned cycles = interconnect_cycles(u, m, k, is_reply), awaited = is_reply ? 0 : k->awaited;
     uint32_t number = 0;
-    if (reply) {
+    if (is_reply) {
         number = interconnect_origin(x, m->tag)->tag;
         index_pool_give(&x->free_origins, m->tag);
     } else if (awaited) {
@@ -208,13 +201,13 @@ static ALWAYS_INLINE unsigned interconnect_pass(const struct interconnect_unit *
     }
     interconnect_copy(ring_slot(out->tail), m, k, (uint16_t)number);
     ring_post(out, v->limit, kind, awaited);
-    *more = ring_drop(in, v->limit);
-    *(reply ? u->replies : u->requests) += 1;
-    if (u->busy_sources) {
+    *has_more = ring_drop(in, v->limit);
+    *(is_reply ? u->replies : u->requests) += 1;
+    if (u->keeps_sources_busy) {
         v->by_source[source].shows_at = v->now + cycles;
-        if (*more && cycles > 1) {
+        if (*has_more && cycles > 1) {
             component_wake_at(u->component, v->now + cycles);
-            *more = false;
+            *has_more = false;
         }
     }
     return cycles;
@@ -227,16 +220,16 @@ static ALWAYS_INLINE unsigned interconnect_pass(const struct interconnect_unit *
  * is left alone meanwhile. The memory that serving a message will need is prefetched: the rest of
  * its slot, the next slot, and the ring it goes to. */
 static ALWAYS_INLINE void interconnect_discover(const struct interconnect_unit *u,
-                                                const struct interconnect_view *v, bool reply)
+                                                const struct interconnect_view *v, bool is_reply)
 {
-    uint32_t first = reply ? u->to_pending : u->from_pending;
-    uint32_t end = first + (reply ? u->to_count : u->from_count);
+    uint32_t first = is_reply ? u->to_pending : u->from_pending;
+    uint32_t end = first + (is_reply ? u->to_count : u->from_count);
     for (uint32_t w = 0; w < v->words && first + w * 64 < end; w++) {
-        uint64_t bits = interconnect_pending(u->component, first + w * 64, end) & ~v->known[w];
+        uint64_t bits = interconnect_pending(u->component, first + w * 64, end) & ~v->entered[w];
         for (; bits; bits &= bits - 1) {
             struct interconnect_source *s = &v->by_source[w * 64 + (uint32_t)__builtin_ctzll(bits)];
             if (s->shows_at > v->now) {
-                if (u->busy_sources)
+                if (u->keeps_sources_busy)
                     component_wake_at(u->component, s->shows_at);
                 continue;
             }
@@ -244,93 +237,87 @@ static ALWAYS_INLINE void interconnect_discover(const struct interconnect_unit *
             const struct message *m = ring_oldest(in, v->limit);
             if (!m)
                 s->shows_at = ring_shows_at(in);
-            int32_t found = m ? interconnect_target(u, m, reply) : -1;
+            int32_t found = m ? interconnect_target(u, m, is_reply) : -1;
             uint32_t target = (uint32_t)found;
             if (found < 0)
                 continue;
             __builtin_prefetch(m + 2);
             __builtin_prefetch(ring_slot(ring_after(in, in->head)));
             __builtin_prefetch(ring_placed(v->by_target[target].ring));
-            v->known[w] |= bits & -bits;
+            v->entered[w] |= bits & -bits;
             v->wanted[target * v->words + w] |= bits & -bits;
-            v->busy[v->words == 1 ? 0 : target / 64] |= (uint64_t)1 << target % 64;
+            v->busy[target / 64] |= (uint64_t)1 << target % 64;
         }
     }
 }
 
-/* Lets a wanted target take a message, if it can. True if it is wanted still, and free in the next
+/* Lets a wanted target have a message, if it can. True if it is wanted still, and free in the next
  * cycle. */
 static ALWAYS_INLINE bool interconnect_serve(const struct interconnect_unit *u,
                                              const struct interconnect_view *v, uint32_t target,
-                                             bool reply)
+                                             bool is_reply)
 {
-    struct interconnect_side *s = &u->x->side[reply];
+    struct interconnect_side *s = &u->x->side[is_reply];
     struct interconnect_target *t = &v->by_target[target];
     if (t->free_at > v->now) {
         component_wake_at(u->component, t->free_at);
         return false;
     }
     struct ring *out = ring_placed(t->ring);
-    if (!ring_has_room(out, v->limit) || (!reply && !index_pool_has(&u->x->free_origins)))
+    if (!ring_has_room(out, v->limit) || (!is_reply && !index_pool_has(&u->x->free_origins)))
         return false;
     uint64_t *wanted = v->wanted + (size_t)target * v->words;
-    const uint64_t *among = NULL;
-    if (u->bubble && interconnect_bits(s->bubble_out)[target / 64] >> target % 64 & 1
+    const uint64_t *allowed = NULL;
+    if (u->has_bubble && interconnect_bits(s->bubble_out_at)[target / 64] >> target % 64 & 1
         && !ring_has_second(out, v->limit)) {
-        among = interconnect_bits(s->bubble_in);
-        if (!interconnect_meet(wanted, among, v->words))
+        allowed = interconnect_bits(s->bubble_in_at);
+        if (!interconnect_meet(wanted, allowed, v->words))
             return false;
     }
-    uint32_t source = interconnect_take_turn(v->known, wanted, among, v->words, &t->last_served);
-    bool again; /* a source shows one message a cycle */
-    unsigned cycles = interconnect_pass(u, v, source, out, reply, &again);
+    uint32_t source =
+        interconnect_choose_source(v->entered, wanted, allowed, v->words, &t->last_served);
+    bool has_more; /* a source shows one message a cycle */
+    unsigned cycles = interconnect_pass(u, v, source, out, is_reply, &has_more);
     t->free_at = v->now + cycles;
     if (!interconnect_meet(wanted, NULL, v->words)) {
-        v->busy[v->words == 1 ? 0 : target / 64] ^= (uint64_t)1 << target % 64;
-        return again;
+        v->busy[target / 64] ^= (uint64_t)1 << target % 64;
+        return has_more;
     }
     *u->conflicts += interconnect_conflict(s, v->now, cycles);
     if (cycles > 1)
         component_wake_at(u->component, v->now + cycles);
-    return again || cycles == 1;
+    return has_more || cycles == 1;
 }
 
-/* One direction. True if a target is wanted still, and free in the next cycle. */
-static ALWAYS_INLINE bool interconnect_move_words(const struct interconnect_unit *u, uint32_t words,
-                                                  bool reply)
+/* Moves messages of one direction. True if a target is wanted still, and free in the next cycle. */
+static ALWAYS_INLINE bool interconnect_move_side(const struct interconnect_unit *u, bool is_reply)
 {
-    const struct interconnect_side *s = &u->x->side[reply];
-    uint64_t *bitmaps = interconnect_bits(s->bitmaps);
+    const struct interconnect_side *s = &u->x->side[is_reply];
+    uint32_t words = s->words;
+    uint64_t *bitmaps = interconnect_bits(s->bitmaps_at);
     const struct interconnect_view v = {
         .now = u->component->limit >> 16,
         .limit = u->component->limit,
-        .known = bitmaps,
+        .entered = bitmaps,
         .busy = bitmaps + words,
         .wanted = bitmaps + 2 * (size_t)words,
-        .by_source = arena_at(struct interconnect_source, s->by_source),
-        .by_target = arena_at(struct interconnect_target, s->by_target),
+        .by_source = arena_at(struct interconnect_source, s->sources_at),
+        .by_target = arena_at(struct interconnect_target, s->targets_at),
         .words = words,
     };
-    bool again = false;
-    interconnect_discover(u, &v, reply);
+    bool stays_wanted = false;
+    interconnect_discover(u, &v, is_reply);
     for (uint32_t w = 0; w < words; w++)
         for (uint64_t bits = v.busy[w]; bits; bits &= bits - 1)
-            again |= interconnect_serve(u, &v, w * 64 + (uint32_t)__builtin_ctzll(bits), reply);
-    return again;
-}
-
-/* Bitmaps of one word are the usual ones. */
-static ALWAYS_INLINE bool interconnect_move_side(const struct interconnect_unit *u, bool reply)
-{
-    uint32_t words = u->x->side[reply].words;
-    return likely(words == 1) ? interconnect_move_words(u, 1, reply)
-                              : interconnect_move_words(u, words, reply);
+            stays_wanted |=
+                interconnect_serve(u, &v, w * 64 + (uint32_t)__builtin_ctzll(bits), is_reply);
+    return stays_wanted;
 }
 
 static ALWAYS_INLINE bool interconnect_move(const struct interconnect_unit *u)
 {
-    bool again = interconnect_move_side(u, true);
-    return interconnect_move_side(u, false) || again;
+    bool stays_wanted = interconnect_move_side(u, true);
+    return interconnect_move_side(u, false) || stays_wanted;
 }
 
 /* ---- without time ---- */

@@ -9,7 +9,7 @@
  * message spends the time in its ring (ring_add_delay), so no component is woken before the message
  * can move on.
  *
- * Invariant: a source whose bit is set in `known` is in the bitmap of one target, and only a
+ * Invariant: a source whose bit is set in `entered` is in the bitmap of one target, and only a
  * target takes from it.
  *
  * A request's tag is replaced by its number in the table of requests in flight, which says where
@@ -54,13 +54,14 @@ struct interconnect_target {
 
 struct interconnect_side {
     uint32_t sources, targets;
-    uint32_t words;      /* words of a bitmap, of sources and of targets */
-    uint32_t bitmaps;    /* arena offsets: of sources that are known; of targets that are wanted; of
-                            the sources that want each target */
-    uint32_t by_source;  /* struct interconnect_source [sources] */
-    uint32_t by_target;  /* struct interconnect_target [targets] */
-    uint32_t bubble_in;  /* bitmap of sources that are other stops of a ring */
-    uint32_t bubble_out; /* bitmap of targets that are */
+    uint32_t words; /* words of a bitmap, of sources and of targets */
+    /* Bitmaps of sources whose message is entered, of targets that are wanted, and of the sources
+     * that want each target. */
+    uint32_t bitmaps_at;
+    uint32_t sources_at;    /* struct interconnect_source [sources] */
+    uint32_t targets_at;    /* struct interconnect_target [targets] */
+    uint32_t bubble_in_at;  /* bitmap of sources that are other stops of a ring */
+    uint32_t bubble_out_at; /* bitmap of targets that are */
     uint64_t conflict_until;
     struct interconnect_kind kinds[INTERCONNECT_KINDS];
 };
@@ -69,9 +70,9 @@ struct interconnect {
     struct platform_interleaving interleaving; /* when there is a space that routes */
     struct interconnect_side side[2];          /* requests, replies */
     struct index_pool free_origins;
-    uint32_t origins; /* struct interconnect_origin by number */
-    uint32_t routes;  /* by the map: first word in the platform's routes */
-    bool by_map;
+    uint32_t origins_at; /* struct interconnect_origin by number */
+    uint32_t routes;     /* by the map: first word in the platform's routes */
+    bool uses_map;
 };
 
 /* An interconnect as its component sees it, made for each call. Everything is inlined into the
@@ -86,9 +87,9 @@ struct interconnect_unit {
     uint64_t request_width, reply_width; /* bytes a cycle; 0: any message in one */
     uint64_t header;                     /* bytes that each message has besides its payload */
     /* Bytes that a message stands for without having them; NULL: its payload counts. */
-    uint32_t (*carried)(const uint8_t *fields, unsigned kind, bool reply);
-    bool busy_sources; /* a source is busy for as long as the target that it sends to */
-    bool bubble;       /* a stop of a ring: see switch.c */
+    uint32_t (*carried)(const uint8_t *fields, unsigned kind, bool is_reply);
+    bool keeps_sources_busy; /* a source is busy for as long as the target that it sends to */
+    bool has_bubble;         /* a stop of a ring: see switch.c */
     const struct sector_hash *hash; /* hash of the number of an address's chunk; NULL: by spaces */
     uint64_t chunk;                 /* bytes */
     uint64_t half;                  /* bytes, that choose the output of a channel; 0: no halves */
@@ -112,12 +113,13 @@ static void interconnect_side_messages(struct interconnect_side *s,
 /* Bits first .. first + 63 of the component's pending bits, those at and after `end` cleared. */
 static uint64_t interconnect_pending(const struct component *c, uint32_t first, uint32_t end);
 
-/* Takes the next in turn of the sources that want a target, of those `among` (NULL: all), which is
- * then not `known`. At least one must be there. */
-static uint32_t interconnect_take_turn(uint64_t *known, uint64_t *wanted, const uint64_t *among,
-                                       uint32_t words, uint32_t *last_served);
+/* Chooses the next in turn of the sources that want a target, of those `allowed` (NULL: all), which
+ * is then not `entered`. At least one must be there. */
+static uint32_t interconnect_choose_source(uint64_t *entered, uint64_t *wanted,
+                                           const uint64_t *allowed, uint32_t words,
+                                           uint32_t *last_served);
 
-/* Whether two bitmaps have a bit in common; `b` NULL: whether `a` has any. */
+/* True if two bitmaps have a bit in common, or, with `b` NULL, if `a` has any. */
 static bool interconnect_meet(const uint64_t *a, const uint64_t *b, uint32_t words);
 
 /* Counts the cycles now .. now + cycles - 1 as conflicts, each cycle once however many ports there
@@ -126,9 +128,10 @@ static uint64_t interconnect_conflict(struct interconnect_side *s, uint64_t now,
 
 /* ---- interconnect.c ---- */
 
-/* From the component's init function. A message is held for `latency` cycles, or (`whole_way`) so
- * long that it has needed as many from end to end. */
-static void interconnect_setup(const struct interconnect_unit *u, uint32_t latency, bool whole_way);
+/* From the component's init function. A message is held for `latency` cycles, or
+ * (`counts_whole_way`) so long that it has needed as many from end to end. */
+static void interconnect_setup(const struct interconnect_unit *u, uint32_t latency,
+                               bool counts_whole_way);
 
 /* A tick: answers first, since they free entries of the table of requests in flight. */
 static bool interconnect_move(const struct interconnect_unit *u);

@@ -26,7 +26,7 @@ struct rdma_request {
 };
 
 struct rdma_table {
-    uint32_t requests; /* arena: struct rdma_request, by slot */
+    uint32_t requests_at; /* arena: struct rdma_request, by slot */
     struct index_pool free;
 };
 
@@ -39,16 +39,16 @@ struct rdma_engine {
 
 static void table_init(struct rdma_table *t, uint32_t entries)
 {
-    t->requests = arena_allocate(entries * sizeof(struct rdma_request));
+    t->requests_at = arena_allocate(entries * sizeof(struct rdma_request));
     index_pool_init(&t->free, entries);
 }
 
 static struct rdma_request *table_at(const struct rdma_table *t, uint16_t slot)
 {
-    return arena_at(struct rdma_request, t->requests) + slot;
+    return arena_at(struct rdma_request, t->requests_at) + slot;
 }
 
-static uint16_t table_take(struct rdma_table *t, uint16_t tag, uint64_t now, enum rdma_way way)
+static uint16_t table_add(struct rdma_table *t, uint16_t tag, uint64_t now, enum rdma_way way)
 {
     uint32_t slot = index_pool_take(&t->free);
     *table_at(t, (uint16_t)slot) = (struct rdma_request){now, tag, (uint16_t)way};
@@ -115,7 +115,7 @@ static bool forward_request(struct rdma_engine *c, struct rdma_table *t, enum rd
     if (!m || !index_pool_has(&t->free) || !port_can_send_optional(to, limit))
         return false;
     struct mem_request named = rename_process(m, way);
-    uint16_t slot = table_take(t, m->tag, rdma_engine_now(c), way);
+    uint16_t slot = table_add(t, m->tag, rdma_engine_now(c), way);
     port_forward(to, limit, port_messages(ring_number(to)), (const struct message *)&named,
                  ring_peek_payload(from), slot);
     ring_pop(from, limit);

@@ -32,7 +32,7 @@ static inline struct interconnect_unit switch_unit(struct switch_ *c)
         .to_count = switch__to_count(c),
         .to_first = c->io.to_first,
         .to_pending = switch__to_first_pending(c),
-        .bubble = switch__params(c)->bubble,
+        .has_bubble = switch__params(c)->bubble,
     };
 }
 
@@ -61,7 +61,7 @@ static bool is_stop(const struct switch_ *c, uint32_t ring)
     return false;
 }
 
-static void note_stops(const struct switch_ *c, uint32_t first, uint32_t count, uint32_t in,
+static void mark_stops(const struct switch_ *c, uint32_t first, uint32_t count, uint32_t in,
                        uint32_t out)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -77,10 +77,10 @@ static void switch__init(struct switch_ *c)
     struct interconnect_side *side = c->interconnect.side;
     warm_register(&c->io.base, &switch_warm_ops);
     interconnect_setup(&u, switch__params(c)->latency, false);
-    if (!u.bubble || !side[0].sources)
+    if (!u.has_bubble || !side[0].sources)
         return;
-    note_stops(c, u.from_first, side[0].sources, side[0].bubble_in, side[1].bubble_out);
-    note_stops(c, u.to_first, side[0].targets, side[1].bubble_in, side[0].bubble_out);
+    mark_stops(c, u.from_first, side[0].sources, side[0].bubble_in_at, side[1].bubble_out_at);
+    mark_stops(c, u.to_first, side[0].targets, side[1].bubble_in_at, side[0].bubble_out_at);
 }
 
 static bool switch__tick(struct switch_ *c)

@@ -47,7 +47,7 @@ void ptx_check_arrive(struct ptx_check_block *block, const struct warp_step *ste
 void ptx_check_pass_barrier(struct ptx_check_block *block, const struct warp_step *step,
                             bool accesses);
 
-/* A load, store or atomic? */
+/* True if it is a load, store or atomic. */
 bool ptx_check_accesses(const struct ptx_instruction *instruction);
 
 /* ptx_races.c: the warp's accesses and synchronisation. */

@@ -85,7 +85,7 @@ static const struct ptx_code *code_kernel(uint64_t entry, const struct warp_kern
     return NULL;
 }
 
-void ptx_fault_note(enum warp_fault_kind kind)
+void ptx_fault_set(enum warp_fault_kind kind)
 {
     last_fault = kind;
 }
@@ -118,7 +118,7 @@ static void call_release(void *context, uint64_t address)
 }
 
 /* Copies the arguments from the device's memory. */
-static bool call_take_parameters(struct ptx_call *c, uint64_t address)
+static bool call_read_parameters(struct ptx_call *c, uint64_t address)
 {
     uint32_t bytes = c->launch.kernel->parameter_bytes;
     c->parameters = grow_memory(NULL, bytes, PTX_PROGRAM);
@@ -166,7 +166,7 @@ bool ptx_call_begin(struct ptx_call *c, const struct ptx_order *o, char *error, 
         c->launch.dynamic_shared = o->packet->group_bytes - kernel->shared_bytes;
     ptx_checks_begin(c, o);
     ptx_debug_begin(c);
-    if (!call_take_parameters(c, o->packet->kernarg)) {
+    if (!call_read_parameters(c, o->packet->kernarg)) {
         snprintf(error, error_size, "the arguments are not in the device's memory (kernel '%s')",
                  kernel->name);
         return false;
@@ -211,7 +211,7 @@ const struct ptx_services ptx_code_services = {
     .grid_run = warp_grid_run,
     .output_give = ptx_output_give,
     .output_give_all = ptx_output_give_all,
-    .fault_note = ptx_fault_note,
+    .fault_note = ptx_fault_set,
     .fault = ptx_fault,
     .heap_set = ptx_heap_set,
     .heap_has = ptx_heap_has,

@@ -58,7 +58,7 @@ void ptx_output_give(uint32_t gpu, uint64_t key, void (*print)(const char *text,
 void ptx_output_give_all(void (*print)(const char *text, size_t size));
 
 /* The kind of fault by which a kernel ended the simulation. */
-void ptx_fault_note(enum warp_fault_kind kind);
+void ptx_fault_set(enum warp_fault_kind kind);
 enum warp_fault_kind ptx_fault(void);
 
 /* ---- malloc() in kernels ---- */
@@ -66,7 +66,7 @@ enum warp_fault_kind ptx_fault(void);
 /* The memory of the GPU's process that its kernels allocate from. */
 void ptx_heap_set(uint32_t gpu, uint32_t pid, uint64_t address, uint64_t bytes);
 bool ptx_heap_has(uint32_t gpu, uint32_t pid);
-bool ptx_heap_exists(void); /* has any process one? */
+bool ptx_heap_exists(void); /* true if any process has one */
 /* Forgets the heaps of a process; 0: those of all. */
 void ptx_heap_drop(uint32_t pid);
 

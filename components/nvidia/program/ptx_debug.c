@@ -44,7 +44,7 @@ static uint64_t debug_pc(const struct debug_thread *t)
     const struct debug_warp *w = warp_of(t);
     uint32_t lanes, place = PTX_NONE;
     if (!w->is_stopped && w->block)
-        place = warp_look_place(w->block, &w->call->launch, w->warp, &lanes);
+        place = warp_inspect_place(w->block, &w->call->launch, w->warp, &lanes);
     return place == PTX_NONE ? t->identity.pc
                              : warp_instruction_address(w->call->code->code, place);
 }
@@ -67,7 +67,7 @@ static void debug_registers(const struct debug_thread *t, struct debug_registers
     const struct debug_warp *w = warp_of(t);
     uint32_t lanes = w->lanes;
     if (!w->is_stopped && w->block)
-        warp_look_place(w->block, &w->call->launch, w->warp, &lanes);
+        warp_inspect_place(w->block, &w->call->launch, w->warp, &lanes);
     registers->sgpr[EXEC] = lanes;
     registers->shared_aperture = WARP_SHARED;
     registers->private_aperture = WARP_LOCAL;
@@ -89,8 +89,8 @@ static bool debug_named(const struct debug_thread *t, uint32_t number, struct de
     snprintf(name->name, sizeof name->name, "%s", f->registers[number].name);
     snprintf(name->type, sizeof name->type, "%s",
              ptx_type_name((enum ptx_type)f->registers[number].type));
-    name->lanes = warp_look_register(w->block, &w->call->launch, w->warp,
-                                     (uint32_t)(f - module->functions), number, name->value);
+    name->lanes = warp_inspect_register(w->block, &w->call->launch, w->warp,
+                                        (uint32_t)(f - module->functions), number, name->value);
     return true;
 }
 
@@ -122,7 +122,7 @@ static struct debug_block *block_begin(const struct ptx_call *c, const struct wa
                                  .block = block,
                                  .call = c,
                                  .warp = i};
-        warp_look_block(block, w->thread.identity.group);
+        warp_inspect_block(block, w->thread.identity.group);
         debugger_begin(&w->thread, l->title ? l->title : l->kernel->name);
     }
     return b;
@@ -197,7 +197,7 @@ static void after(void *context, const struct warp_step *s)
     if (s->addresses && debug_breakpoints_any())
         access(w, s);
     w->is_stopped = false;
-    if (warp_look_place(s->block_memory, &w->call->launch, s->warp, &lanes) != PTX_NONE)
+    if (warp_inspect_place(s->block_memory, &w->call->launch, s->warp, &lanes) != PTX_NONE)
         return;
     warp_over(w);
     if (--blocks->alive == 0)

@@ -23,7 +23,7 @@ static void set_around(void *context, uint64_t address)
         check_memory_written(a->start, a->end - a->start);
 }
 
-static void note_use(uint32_t instruction, uint8_t space, uint64_t address)
+static void check_use(uint32_t instruction, uint8_t space, uint64_t address)
 {
     if (space == PTX_SPACE_SHARED)
         undefined_note(instruction, FINDING_LDS, address & WARP_RANK_OFFSET);
@@ -38,13 +38,13 @@ static void found_undefined(void *context, const struct warp_undefined_use *use)
                                               [WARP_USE_BRANCH] = FINDING_UNINITIALISED_BRANCH,
                                               [WARP_USE_STORE] = FINDING_UNINITIALISED_STORE};
     const struct check_identity identity = ptx_identity(context, use->block);
-    const struct check_place at = {&identity, use->warp, use->instruction, use->lane};
+    const struct check_place place = {&identity, use->warp, use->instruction, use->lane};
     const struct check_place read = {&identity, use->warp, use->origin, use->lane};
-    undefined_report(kinds[use->use], &at, use->origin == PTX_NONE ? NULL : &read);
+    undefined_report(kinds[use->use], &place, use->origin == PTX_NONE ? NULL : &read);
 }
 
 const struct warp_undefined ptx_uninitialised = {.is_undefined = check_memory_is_undefined,
                                                  .set = set,
                                                  .set_around = set_around,
-                                                 .note = note_use,
+                                                 .note = check_use,
                                                  .report = found_undefined};

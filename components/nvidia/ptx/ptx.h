@@ -128,9 +128,9 @@ struct ptx_variable {
     uint32_t alignment;
     uint64_t count; /* elements; each one of a vector or an inner dimension counts */
     uint64_t bytes;
-    uint64_t offset;  /* image (.global, .const), frame (.local), block (.shared), parameter block
-                         (.param of the function), 0 for the .param of a call;
-                        .reg parameters: the register */
+    /* In the image (.global, .const), frame (.local), block (.shared) or parameter block (.param of
+     * the function); 0 for the .param of a call; the register of a .reg parameter. */
+    uint64_t offset;
     uint8_t *initial; /* initial_bytes bytes, or NULL; the rest are zeros */
     uint64_t initial_bytes;
     struct ptx_relocation *relocations;
@@ -173,10 +173,10 @@ struct ptx_function {
     uint32_t first_instruction; /* number in the module: instruction i is first_instruction + i */
     uint32_t param_bytes;       /* size of the parameter block */
     uint32_t local_bytes;       /* size of the .local variables of one call */
-    uint32_t shared_bytes;      /* entry: static shared memory of it and its callees; dynamic
-                                   shared memory begins there */
-    uint64_t offset;            /* in the image: that of its first instruction */
-    uint32_t maxntid[3];        /* 0: not given */
+    /* Static shared memory of an entry and its callees; dynamic shared memory begins there. */
+    uint32_t shared_bytes;
+    uint64_t offset;     /* in the image: that of its first instruction */
+    uint32_t maxntid[3]; /* 0: not given */
     uint32_t reqntid[3];
     uint32_t minnctapersm;
     uint32_t maxnctapersm;

@@ -209,7 +209,7 @@ struct ptx_operand ptx_operand_list(enum ptx_operand_kind kind, struct ptx_opera
 void ptx_instruction(struct ptx_parser *parser, struct ptx_operand guard, const char *name,
                      struct ptx_operands operands, uint32_t line);
 
-/* True if the operands fit one of the forms. False: the mistake is reported (ptx_check.c). */
+/* False: the operands fit none of the forms, which has been reported (ptx_check.c). */
 bool ptx_check_operands(struct ptx_parser *parser, const struct ptx_form *form,
                         const struct ptx_operands *operands, const char *name, uint32_t line);
 

@@ -97,7 +97,7 @@ void ptx_function_limit(struct ptx_parser *parser, const char *which, struct ptx
             memcpy((char *)parser->function + limits[i].at, limit.value, limits[i].bytes);
 }
 
-static void take_params(struct ptx_parser *parser)
+static void move_params(struct ptx_parser *parser)
 {
     struct ptx_function *function = parser->function;
     function->params = parser->params;
@@ -115,7 +115,7 @@ static void take_params(struct ptx_parser *parser)
 void ptx_function_begin(struct ptx_parser *parser)
 {
     struct ptx_function *function = parser->function;
-    take_params(parser);
+    move_params(parser);
     function->is_defined = true;
     function->register_count = function->variable_count = function->instruction_count = 0;
     ptx_scope_open(parser);
@@ -129,7 +129,7 @@ void ptx_function_end(struct ptx_parser *parser, bool has_body)
         ptx_labels_resolve(parser);
         ptx_scope_close(parser);
     } else {
-        take_params(parser);
+        move_params(parser);
     }
     parser->function = NULL;
     parser->loc_line = 0;

@@ -35,8 +35,8 @@ static void unknown_name(struct ptx_parser *parser, const char *word, uint32_t l
 }
 
 /* Labels may appear where a branch has one; elsewhere a word without meaning is a mistake. */
-static bool settle_operand(struct ptx_parser *parser, struct ptx_operand *operand, bool branches,
-                           uint32_t line)
+static bool resolve_operand(struct ptx_parser *parser, struct ptx_operand *operand, bool branches,
+                            uint32_t line)
 {
     if (operand->kind == PTX_OPERAND_LABEL) {
         const char *word = (const char *)(uintptr_t)operand->bits;
@@ -53,13 +53,13 @@ static bool settle_operand(struct ptx_parser *parser, struct ptx_operand *operan
     bool settled = true;
     if (nested)
         for (uint32_t i = 0; i < operand->element_count; i++)
-            settled &= settle_operand(parser, &operand->elements[i], false, line);
+            settled &= resolve_operand(parser, &operand->elements[i], false, line);
     return settled;
 }
 
 static bool check_guard(struct ptx_parser *parser, struct ptx_operand *guard, uint32_t line)
 {
-    if (!settle_operand(parser, guard, false, line))
+    if (!resolve_operand(parser, guard, false, line))
         return false;
     if (guard->kind == PTX_OPERAND_REGISTER
         && parser->function->registers[guard->index].type == PTX_PRED)
@@ -80,7 +80,7 @@ void ptx_instruction(struct ptx_parser *parser, struct ptx_operand guard, const 
         return;
     bool settled = true;
     for (uint32_t i = 0; i < operands.count; i++)
-        settled &= settle_operand(parser, &operands.at[i], form->opcode == PTX_OP_BRA, line);
+        settled &= resolve_operand(parser, &operands.at[i], form->opcode == PTX_OP_BRA, line);
     if (!settled || !ptx_check_operands(parser, form, &operands, word, line))
         return;
     struct ptx_instruction *added =

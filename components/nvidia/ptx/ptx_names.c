@@ -250,11 +250,11 @@ static const struct ptx_instruction *own_line(const struct ptx_module *module,
 char *ptx_place(const struct ptx_module *module, const struct ptx_instruction *instruction,
                 char *text, size_t size)
 {
-    const struct ptx_instruction *own =
+    const struct ptx_instruction *source =
         file_of(module, instruction) ? own_line(module, instruction) : instruction;
-    const char *file = file_of(module, own);
+    const char *file = file_of(module, source);
     if (file)
-        snprintf(text, size, "%s:%" PRIu32, file, own->line);
+        snprintf(text, size, "%s:%" PRIu32, file, source->line);
     else
         snprintf(text, size, "%s:%" PRIu32, module->name, instruction->ptx_line);
     return text;

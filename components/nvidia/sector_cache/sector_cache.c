@@ -3,16 +3,15 @@
  *
  * A cycle, in this order: answers from below, control, requests, the queue of misses. An answer
  * from below goes to its line at once, and its sectors join the ones that wait to be handed to
- * requests. Requests are taken in order; a request that cannot be taken holds the later ones up. An
- * answer is sent at once into the ring of answers and spends `latency` - 1 cycles there. With
- * connections of one cycle, a hit takes latency + 1 cycles from the request's sending to the
+ * requests. Requests are accepted in order; a request that cannot be accepted holds up the later
+ * ones. An answer is sent at once into the ring of answers and spends `latency` - 1 cycles there.
+ * With connections of one cycle, a hit takes latency + 1 cycles from the request's sending to the
  * answer's arrival, and a miss takes the time of its answer from below in addition.
  *
  * Answers from below have a port of their own and keep no bank busy. A cache that writes through
  * answers a store when its answer has come from below.
  *
- * Flush, invalidate and carve wait until everything taken is answered; nothing new is taken
- * meanwhile. */
+ * Flush, invalidate and carve wait until all requests are answered; none is accepted meanwhile. */
 #include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/component_failure.h"
@@ -46,28 +45,28 @@ static void sector_cache_init(struct sector_cache *c)
         chains *= 2;
     targets = min(targets, 65536); /* there are no more tags */
     sector_hash_init(&c->hash, params->index, params->sets);
-    c->sets = arena_allocate(sets * sizeof(struct sector_set));
-    c->hints = arena_allocate((size_t)sets * sector_hint_words(c) * sizeof(uint64_t));
-    c->tags = arena_allocate(lines * sizeof(uint64_t));
-    c->lines = arena_allocate(lines * sizeof(struct sector_line));
+    c->sets_at = arena_allocate(sets * sizeof(struct sector_set));
+    c->hints_at = arena_allocate((size_t)sets * sector_hint_words(c) * sizeof(uint64_t));
+    c->tags_at = arena_allocate(lines * sizeof(uint64_t));
+    c->lines_at = arena_allocate(lines * sizeof(struct sector_line));
     for (uint32_t i = 0; i < lines; i++)
         *sector_tag_at(c, i) = SECTOR_FREE;
-    c->mshrs = arena_allocate(c->mshr_count * sizeof(struct sector_mshr));
-    c->chains = arena_allocate(chains * sizeof(uint32_t));
+    c->mshrs_at = arena_allocate(c->mshr_count * sizeof(struct sector_mshr));
+    c->chains_at = arena_allocate(chains * sizeof(uint32_t));
     c->chain_mask = chains - 1;
     for (uint32_t i = 0; i < chains; i++)
-        arena_at(uint32_t, c->chains)[i] = SECTOR_NONE;
-    c->targets = arena_allocate(targets * sizeof(struct sector_target));
-    c->sent = arena_allocate(c->mshr_count * sizeof(struct sector_sent));
-    c->banks = arena_allocate(params->banks * sizeof(uint64_t));
-    c->below = arena_allocate(params->miss_queue * sizeof(struct sector_below));
+        arena_at(uint32_t, c->chains_at)[i] = SECTOR_NONE;
+    c->targets_at = arena_allocate(targets * sizeof(struct sector_target));
+    c->sent_at = arena_allocate(c->mshr_count * sizeof(struct sector_sent));
+    c->banks_at = arena_allocate(params->banks * sizeof(uint64_t));
+    c->below_at = arena_allocate(params->miss_queue * sizeof(struct sector_below));
     if (params->miss_queue) {
-        c->bank_below =
+        c->bank_below_at =
             arena_allocate((size_t)(params->banks * params->latency) * sizeof(struct sector_below));
-        c->bank_queues = arena_allocate(params->banks * sizeof(struct sector_queue));
+        c->bank_queues_at = arena_allocate(params->banks * sizeof(struct sector_queue));
     }
     c->ready_mask = chains * 4 - 1;
-    c->ready = arena_allocate((size_t)chains * 4 * sizeof(uint32_t));
+    c->ready_at = arena_allocate((size_t)chains * 4 * sizeof(uint32_t));
     index_pool_init(&c->free_mshrs, c->mshr_count);
     index_pool_init(&c->free_targets, targets);
     index_pool_init(&c->free_sent, c->mshr_count);
@@ -112,7 +111,7 @@ static void fill_sectors(struct sector_cache *c, uint32_t number, unsigned secto
         if (!mshr->waiting_targets[sector])
             continue;
         mshr->ready_sectors |= (uint8_t)(1u << sector);
-        arena_at(uint32_t, c->ready)[(c->ready_first + c->ready_count++) & c->ready_mask] =
+        arena_at(uint32_t, c->ready_at)[(c->ready_first + c->ready_count++) & c->ready_mask] =
             number * 4 + sector;
     }
     close_if_over(c, number);
@@ -120,14 +119,14 @@ static void fill_sectors(struct sector_cache *c, uint32_t number, unsigned secto
 
 static void answer_target(struct sector_cache *c, uint64_t number, const struct sector_target *t)
 {
-    if (t->atomic)
+    if (t->is_atomic)
         atomic_happens(c, sector_find(c, sector_set_of(c, number), number), number, t->sectors,
                        t->count);
     sector_cache_top_reply_data(c, t->tag, t->sectors);
     c->unanswered--;
 }
 
-/* The port that answers misses takes so many sectors a cycle. False: it has taken them. */
+/* False: the port that answers misses has sent as many sectors as a cycle allows. */
 static bool may_answer(struct sector_cache *c)
 {
     uint64_t now = component_tick_now(&c->io.base);
@@ -167,7 +166,7 @@ static bool hand_ready_sectors(struct sector_cache *c)
 {
     bool progress = false;
     while (c->ready_count && may_answer(c) && sector_cache_top_can_reply(c)) {
-        uint32_t entry = arena_at(uint32_t, c->ready)[c->ready_first & c->ready_mask];
+        uint32_t entry = arena_at(uint32_t, c->ready_at)[c->ready_first & c->ready_mask];
         struct sector_mshr *mshr = sector_mshr_at(c, entry / 4);
         hand_sector(c, mshr, entry % 4);
         progress = true;
@@ -185,7 +184,7 @@ static bool hand_ready_sectors(struct sector_cache *c)
  * passed on. */
 static bool acknowledge(struct sector_cache *c, uint32_t number, unsigned sectors)
 {
-    struct sector_sent *sent = arena_at(struct sector_sent, c->sent) + number;
+    struct sector_sent *sent = arena_at(struct sector_sent, c->sent_at) + number;
     if (sent->kind != SECTOR_SENT_WRITE_BACK && sent->answers_left == 1) {
         if (!sector_cache_top_can_reply(c))
             return false;
@@ -201,7 +200,7 @@ static bool acknowledge(struct sector_cache *c, uint32_t number, unsigned sector
     return true;
 }
 
-static bool take_answers(struct sector_cache *c)
+static bool accept_answers(struct sector_cache *c)
 {
     const struct sector_mem_reply *m;
     bool progress = false;
@@ -287,30 +286,30 @@ static bool work_on_control(struct sector_cache *c)
 
 /* ---- requests ---- */
 
-/* Takes the banks of a request for as long as its sectors need. False: one is busy; the tick asks
- * to be called when it is not. */
-static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sectors, bool claim)
+/* Occupies the banks of a request for as long as its sectors need. False: one is busy, and the
+ * component wakes when it is not. */
+static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sectors, bool claims)
 {
-    uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base),
+    uint64_t *banks = arena_at(uint64_t, c->banks_at), now = component_tick_now(&c->io.base),
              free_at = 0;
     uint64_t mask = (uint64_t)(sector_cache_params(c)->banks - 1);
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         uint64_t *bank = &banks[(number * 4 + (unsigned)__builtin_ctz(rest)) & mask];
         free_at = max(*bank, free_at);
-        if (claim)
+        if (claims)
             *bank = max(*bank, now) + 1;
     }
-    if (!claim && free_at > now) {
+    if (!claims && free_at > now) {
         sector_cache_wake_at(c, free_at);
         return false;
     }
     return true;
 }
 
-static bool hold_request(struct sector_cache *c, bool conflict)
+static bool hold_request(struct sector_cache *c, bool is_conflict)
 {
-    bool *counted = conflict ? &c->head_conflicted : &c->head_failed;
-    *(conflict ? &c->io.stats.bank_conflicts : &c->io.stats.reservation_fails) += !*counted;
+    bool *counted = is_conflict ? &c->head_conflict_is_counted : &c->head_fail_is_counted;
+    *(is_conflict ? &c->io.stats.bank_conflicts : &c->io.stats.reservation_fails) += !*counted;
     *counted = true;
     if (!c->blocked_since)
         c->blocked_since = component_tick_now(&c->io.base) + 1;
@@ -318,7 +317,7 @@ static bool hold_request(struct sector_cache *c, bool conflict)
 }
 
 /* The oldest request of `top`. */
-static bool take_head(struct sector_cache *c, const struct sector_mem_request *m)
+static bool accept_head(struct sector_cache *c, const struct sector_mem_request *m)
 {
     uint64_t number = m->load.address / SECTOR_LINE;
     unsigned sectors = SECTOR_OF_REQUEST(m) & SECTOR_ALL;
@@ -329,27 +328,27 @@ static bool take_head(struct sector_cache *c, const struct sector_mem_request *m
                     (unsigned long long)m->load.address);
         return false;
     }
-    bool banked = message_kind(m) != SECTOR_MEM_FILL;
-    if (banked && !claim_banks(c, number, sectors, false))
+    bool uses_banks = message_kind(m) != SECTOR_MEM_FILL;
+    if (uses_banks && !claim_banks(c, number, sectors, false))
         return hold_request(c, true);
-    if (!take_request(c, m))
+    if (!accept_request(c, m))
         return hold_request(c, false);
-    if (banked)
+    if (uses_banks)
         claim_banks(c, number, sectors, true);
     if (c->blocked_since)
         c->io.stats.blocked += component_tick_now(&c->io.base) + 1 - c->blocked_since;
     c->blocked_since = 0;
-    c->head_conflicted = c->head_failed = false;
+    c->head_conflict_is_counted = c->head_fail_is_counted = false;
     return true;
 }
 
-/* True if as many as a cycle allows were taken, so there may be more. */
-static bool take_requests(struct sector_cache *c)
+/* True if as many were accepted as a cycle allows, so there may be more. */
+static bool accept_requests(struct sector_cache *c)
 {
     const struct sector_mem_request *m;
     int64_t room = sector_cache_params(c)->ports;
     while (room && c->job == SECTOR_JOB_NONE && (m = sector_cache_top_peek(c))) {
-        if (!take_head(c, m))
+        if (!accept_head(c, m))
             return false;
         sector_cache_top_pop(c);
         room--;
@@ -359,10 +358,10 @@ static bool take_requests(struct sector_cache *c)
 
 static bool sector_cache_tick(struct sector_cache *c)
 {
-    bool progress = take_answers(c);
+    bool progress = accept_answers(c);
     if (sector_cache_control_is_connected(c))
         start_control(c);
-    progress |= take_requests(c);
+    progress |= accept_requests(c);
     if (c->job != SECTOR_JOB_NONE)
         progress |= work_on_control(c);
     return send_waiting(c) || progress;

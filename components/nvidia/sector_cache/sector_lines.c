@@ -67,7 +67,7 @@ static inline void sector_claim(struct sector_cache *c, uint32_t line, uint64_t 
     sector_set_at(c, set)->used_ways |= (uint64_t)1 << way;
     *sector_tag_at(c, line) = number;
     ((uint8_t *)sector_hints_at(c, set))[way] = (uint8_t)sector_hint(number);
-    c->any_lines = true;
+    c->has_lines = true;
     sector_cache_replacement_ops(c)->fill(sector_cache_replacement(c), set, way);
 }
 
@@ -115,12 +115,12 @@ static inline void sector_forget(struct sector_cache *c, uint32_t line, unsigned
 static inline void sector_drop_all(struct sector_cache *c)
 {
     uint32_t lines = sector_cache_params(c)->sets * sector_ways(c);
-    if (!c->any_lines)
+    if (!c->has_lines)
         return;
     for (uint32_t i = 0; i < lines; i++)
         if (*sector_tag_at(c, i) != SECTOR_FREE)
             sector_drop(c, i);
-    c->any_lines = false;
+    c->has_lines = false;
 }
 
 static inline void sector_carve(struct sector_cache *c, uint64_t shared_bytes)

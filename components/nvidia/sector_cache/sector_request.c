@@ -1,6 +1,7 @@
-/* Takes requests: looks their sectors up, opens MSHRs for sectors that are absent, and sends below.
- * A take_* that returns false has left the request for a later cycle. It has counted nothing, and
- * changed nothing but a victim that it may have written back, whose way is then free. */
+/* Accepts requests: looks their sectors up, opens MSHRs for sectors that are absent, and sends
+ * below. An accept_* that returns false has left the request for a later cycle. It has counted
+ * nothing, and changed nothing but a victim that it may have written back, whose way is then free.
+ */
 #include "base/hash.h"
 #include "base/number.h"
 
@@ -10,7 +11,7 @@
 
 static inline uint32_t *mshr_chain(const struct sector_cache *c, uint64_t number)
 {
-    return arena_at(uint32_t, c->chains) + ((hash_multiply(number) >> 32) & c->chain_mask);
+    return arena_at(uint32_t, c->chains_at) + ((hash_multiply(number) >> 32) & c->chain_mask);
 }
 
 static inline uint32_t mshr_find(const struct sector_cache *c, uint64_t number)
@@ -61,7 +62,7 @@ static inline uint32_t sector_bank(const struct sector_cache *c, uint64_t number
 
 static inline struct sector_queue *bank_queue(const struct sector_cache *c, uint32_t bank)
 {
-    return arena_at(struct sector_queue, c->bank_queues) + bank;
+    return arena_at(struct sector_queue, c->bank_queues_at) + bank;
 }
 
 /* True if a message of these sectors of a line fits, into the queues of their banks or onto the
@@ -109,12 +110,12 @@ static inline uint8_t send_below(struct sector_cache *c, struct sector_below m)
         uint32_t depth = sector_cache_params(c)->latency,
                  bank = sector_bank(c, m.address / SECTOR_LINE, (unsigned)__builtin_ctz(rest));
         struct sector_queue *q = bank_queue(c, bank);
-        struct sector_below *one = arena_at(struct sector_below, c->bank_below) + bank * depth
-                                   + (q->first + q->count++) % depth;
-        *one = m;
-        one->sectors = (uint8_t)(rest & -rest);
-        one->partial = m.partial & one->sectors;
-        one->count = elements * (done + 1) / count - elements * done / count;
+        struct sector_below *message = arena_at(struct sector_below, c->bank_below_at)
+                                       + bank * depth + (q->first + q->count++) % depth;
+        *message = m;
+        message->sectors = (uint8_t)(rest & -rest);
+        message->partial = m.partial & message->sectors;
+        message->count = elements * (done + 1) / count - elements * done / count;
         c->banked++;
     }
     return (uint8_t)count;
@@ -128,8 +129,8 @@ static inline void queue_banked(struct sector_cache *c)
         struct sector_queue *q = bank_queue(c, bank);
         if (!q->count || c->misses.count == most)
             continue;
-        arena_at(struct sector_below, c->below)[(c->misses.first + c->misses.count++) % most] =
-            arena_at(struct sector_below, c->bank_below)[bank * depth + q->first];
+        arena_at(struct sector_below, c->below_at)[(c->misses.first + c->misses.count++) % most] =
+            arena_at(struct sector_below, c->bank_below_at)[bank * depth + q->first];
         q->first = (q->first + 1) % depth;
         q->count--;
         c->banked--;
@@ -142,7 +143,7 @@ static inline bool send_waiting(struct sector_cache *c)
     bool progress = c->banked != 0;
     queue_banked(c);
     while (c->misses.count && sector_cache_bottom_can_send(c)) {
-        send_now(c, arena_at(struct sector_below, c->below) + c->misses.first);
+        send_now(c, arena_at(struct sector_below, c->below_at) + c->misses.first);
         c->misses.first = (c->misses.first + 1) % sector_cache_params(c)->miss_queue;
         c->misses.count--;
         progress = true;
@@ -175,9 +176,9 @@ static inline bool has_room(const struct sector_cache *c, uint32_t mshr, unsigne
         if (waiting >= params->targets)
             return false;
     }
-    bool streams = params->allocate == SECTOR_CACHE_ALLOCATE_STREAMING;
-    bool alone = !c->waited; /* a request of more sectors than there are MSHRs goes by itself */
-    return (streams || alone || c->waited + fresh <= params->mshrs)
+    bool is_streaming = params->allocate == SECTOR_CACHE_ALLOCATE_STREAMING;
+    bool is_alone = !c->waited; /* a request of more sectors than there are MSHRs goes by itself */
+    return (is_streaming || is_alone || c->waited + fresh <= params->mshrs)
            && (mshr != SECTOR_NONE || index_pool_has(&c->free_mshrs));
 }
 
@@ -215,7 +216,7 @@ static inline void write_back(struct sector_cache *c, uint32_t line)
                                             .kind = SECTOR_MEM_STORE,
                                             .sectors = l->dirty,
                                             .partial = l->dirty & l->partial});
-    arena_at(struct sector_sent, c->sent)[sent] =
+    arena_at(struct sector_sent, c->sent_at)[sent] =
         (struct sector_sent){.kind = SECTOR_SENT_WRITE_BACK, .answers_left = left};
     c->io.stats.writebacks += sector_count(l->dirty);
     sector_set_dirty(c, l, 0);
@@ -224,11 +225,11 @@ static inline void write_back(struct sector_cache *c, uint32_t line)
 /* A line of the set that is not in use any more. SECTOR_NONE: there is none now. */
 static inline uint32_t make_room(struct sector_cache *c, uint32_t set)
 {
-    bool in_use;
+    bool is_in_use;
     if (c->dirty_lines && !can_send(c, 0, SECTOR_ALL))
         return SECTOR_NONE;
-    uint32_t line = sector_victim(c, set, &in_use);
-    if (line == SECTOR_NONE || !in_use)
+    uint32_t line = sector_victim(c, set, &is_in_use);
+    if (line == SECTOR_NONE || !is_in_use)
         return line;
     if (sector_line_at(c, line)->dirty)
         write_back(c, line);
@@ -239,20 +240,20 @@ static inline uint32_t make_room(struct sector_cache *c, uint32_t set)
 
 /* ---- requests ---- */
 
-/* Counts the sectors of a request that was looked up. `brings`: its line was not here and not asked
- * for. */
+/* Counts the sectors of a request that was looked up. `brings_line`: its line was not here and not
+ * asked for. */
 static inline void count_lookup(struct sector_cache *c, unsigned hits, unsigned pending,
-                                unsigned absent, bool brings, bool store)
+                                unsigned absent, bool brings_line, bool is_store)
 {
     struct sector_cache_stats *s = &c->io.stats;
     uint32_t missing = sector_count(absent), all = sector_count(hits | pending | absent);
-    brings = brings && missing;
+    brings_line = brings_line && missing;
     s->accesses += all;
     s->hits += sector_count(hits);
     s->pending_hits += sector_count(pending);
-    s->misses += brings;
-    s->sector_misses += missing - brings;
-    s->store_accesses += store ? all : 0;
+    s->misses += brings_line;
+    s->sector_misses += missing - brings_line;
+    s->store_accesses += is_store ? all : 0;
 }
 
 /* Goes below without a look; `kind` is what its answer is passed on as. */
@@ -269,7 +270,7 @@ static inline bool pass_on(struct sector_cache *c, const struct sector_mem_reque
     below.bypass = below.kind == SECTOR_MEM_LOAD && m->load.bypass;
     below.partial = below.kind == SECTOR_MEM_STORE ? m->store.partial : 0;
     below.count = below.kind == SECTOR_MEM_ATOMIC ? m->atomic.count : 0;
-    arena_at(struct sector_sent, c->sent)[sent] = (struct sector_sent){
+    arena_at(struct sector_sent, c->sent_at)[sent] = (struct sector_sent){
         .tag = m->tag, .kind = (uint8_t)kind, .answers_left = send_below(c, below)};
     c->unanswered++;
     return true;
@@ -279,7 +280,7 @@ static inline bool pass_on(struct sector_cache *c, const struct sector_mem_reque
 static inline void atomic_happens(struct sector_cache *c, uint32_t line, uint64_t number,
                                   unsigned sectors, uint32_t count)
 {
-    uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base);
+    uint64_t *banks = arena_at(uint64_t, c->banks_at), now = component_tick_now(&c->io.base);
     uint32_t each = divide_up(count, sector_count(sectors));
     uint32_t rate = sector_cache_params(c)->atomic_rate;
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
@@ -293,8 +294,8 @@ static inline void atomic_happens(struct sector_cache *c, uint32_t line, uint64_
 }
 
 /* A load, or an atomic that happens here. */
-static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t number,
-                             unsigned sectors, bool atomic, uint32_t count)
+static inline bool accept_load(struct sector_cache *c, uint16_t tag, uint64_t number,
+                               unsigned sectors, bool is_atomic, uint32_t count)
 {
     uint32_t set = sector_set_of(c, number), line = sector_find(c, set, number), mshr;
     unsigned present = line == SECTOR_NONE ? 0 : sector_line_at(c, line)->present & sectors;
@@ -303,13 +304,13 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
             return false;
         sector_mark_used(c, line);
         count_lookup(c, present, 0, 0, false, false);
-        if (atomic)
+        if (is_atomic)
             atomic_happens(c, line, number, sectors, count);
         sector_cache_top_reply_data(c, tag, (uint8_t)sectors);
         return true;
     }
     mshr = mshr_find(c, number);
-    bool brings = line == SECTOR_NONE && mshr == SECTOR_NONE;
+    bool brings_line = line == SECTOR_NONE && mshr == SECTOR_NONE;
     unsigned pending =
         mshr == SECTOR_NONE ? 0 : sector_mshr_under_way(c, mshr) & sectors & ~present;
     unsigned absent = sectors & ~present & ~pending;
@@ -319,10 +320,10 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
         return false;
     if (line != SECTOR_NONE) {
         sector_mark_used(c, line);
-    } else if (brings && sector_cache_params(c)->allocate == SECTOR_CACHE_ALLOCATE_MISS) {
+    } else if (brings_line && sector_cache_params(c)->allocate == SECTOR_CACHE_ALLOCATE_MISS) {
         line = make_room(c, set);
         if (line == SECTOR_NONE
-            || !below_has_room(c, number, absent)) /* a write-back took the room */
+            || !below_has_room(c, number, absent)) /* a write-back has used the room */
             return false;
         sector_claim(c, line, number);
     }
@@ -330,13 +331,13 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
         mshr = mshr_open(c, number);
     if (absent)
         fetch(c, mshr, line, absent);
-    count_lookup(c, present, pending, absent, brings, false);
+    count_lookup(c, present, pending, absent, brings_line, false);
     target_add(c, mshr,
                (struct sector_target){.count = count,
                                       .tag = tag,
                                       .sectors = (uint8_t)sectors,
                                       .missing_sectors = (uint8_t)(pending | absent),
-                                      .atomic = atomic});
+                                      .is_atomic = is_atomic});
     return true;
 }
 
@@ -359,16 +360,16 @@ static inline struct sector_found find_for_store(const struct sector_cache *c, u
 }
 
 /* Stores go below, and the own copy follows. */
-static inline bool take_store_through(struct sector_cache *c, const struct sector_mem_request *m,
-                                      uint64_t number)
+static inline bool accept_store_through(struct sector_cache *c, const struct sector_mem_request *m,
+                                        uint64_t number)
 {
     unsigned sectors = m->store.sectors & SECTOR_ALL, partial = m->store.partial & sectors;
     struct sector_found f = find_for_store(c, number, sectors);
-    bool brings = f.line == SECTOR_NONE && f.mshr == SECTOR_NONE;
-    bool places = sector_cache_params(c)->write_miss != SECTOR_CACHE_WRITE_MISS_AROUND;
+    bool brings_line = f.line == SECTOR_NONE && f.mshr == SECTOR_NONE;
+    bool places_line = sector_cache_params(c)->write_miss != SECTOR_CACHE_WRITE_MISS_AROUND;
     if (!can_send(c, number, sectors))
         return false;
-    if (f.line == SECTOR_NONE && places) {
+    if (f.line == SECTOR_NONE && places_line) {
         f.line = make_room(c, f.set);
         if (f.line == SECTOR_NONE)
             return false;
@@ -379,18 +380,18 @@ static inline bool take_store_through(struct sector_cache *c, const struct secto
         sector_mark_used(c, f.line);
     }
     if (f.line != SECTOR_NONE)
-        sector_write(c, f.line, places ? sectors : f.hits, partial);
-    count_lookup(c, f.hits, f.pending, f.absent, brings, true);
+        sector_write(c, f.line, places_line ? sectors : f.hits, partial);
+    count_lookup(c, f.hits, f.pending, f.absent, brings_line, true);
     return pass_on(c, m, SECTOR_SENT_DONE);
 }
 
 /* Stores stay here. */
-static inline bool take_store_back(struct sector_cache *c, const struct sector_mem_request *m,
-                                   uint64_t number)
+static inline bool accept_store_back(struct sector_cache *c, const struct sector_mem_request *m,
+                                     uint64_t number)
 {
     unsigned sectors = m->store.sectors & SECTOR_ALL, partial = m->store.partial & sectors;
     struct sector_found f = find_for_store(c, number, sectors);
-    bool brings = f.line == SECTOR_NONE && f.mshr == SECTOR_NONE;
+    bool brings_line = f.line == SECTOR_NONE && f.mshr == SECTOR_NONE;
     unsigned wanted = sector_cache_params(c)->write_miss == SECTOR_CACHE_WRITE_MISS_FETCH
                           ? f.absent & partial
                           : 0;
@@ -413,14 +414,14 @@ static inline bool take_store_back(struct sector_cache *c, const struct sector_m
     sector_write(c, f.line, sectors, partial);
     if (wanted)
         fetch(c, f.mshr == SECTOR_NONE ? mshr_open(c, number) : f.mshr, f.line, wanted);
-    count_lookup(c, f.hits, f.pending, f.absent, brings, true);
+    count_lookup(c, f.hits, f.pending, f.absent, brings_line, true);
     sector_cache_top_reply_done(c, m->tag);
     return true;
 }
 
 /* A copy by the host: here at the first cache that all share, or on its way there. */
-static inline bool take_fill(struct sector_cache *c, const struct sector_mem_request *m,
-                             uint64_t number)
+static inline bool accept_fill(struct sector_cache *c, const struct sector_mem_request *m,
+                               uint64_t number)
 {
     uint32_t set = sector_set_of(c, number), line = sector_find(c, set, number);
     unsigned sectors = m->fill.sectors & SECTOR_ALL;
@@ -452,8 +453,8 @@ static inline bool take_fill(struct sector_cache *c, const struct sector_mem_req
 }
 
 /* An atomic of all sharers below makes the own copy stale. */
-static inline bool take_atomic_below(struct sector_cache *c, const struct sector_mem_request *m,
-                                     uint64_t number)
+static inline bool accept_atomic_below(struct sector_cache *c, const struct sector_mem_request *m,
+                                       uint64_t number)
 {
     unsigned sectors = m->atomic.sectors & SECTOR_ALL;
     uint32_t line = sector_find(c, sector_set_of(c, number), number);
@@ -465,39 +466,39 @@ static inline bool take_atomic_below(struct sector_cache *c, const struct sector
     return true;
 }
 
-static inline bool take_any_load(struct sector_cache *c, const struct sector_mem_request *m)
+static inline bool accept_any_load(struct sector_cache *c, const struct sector_mem_request *m)
 {
     unsigned sectors = m->load.sectors & SECTOR_ALL;
     if (!m->load.bypass || sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_HERE)
-        return take_load(c, m->tag, m->load.address / SECTOR_LINE, sectors, false, 0);
+        return accept_load(c, m->tag, m->load.address / SECTOR_LINE, sectors, false, 0);
     if (!pass_on(c, m, SECTOR_SENT_DATA))
         return false;
     c->io.stats.passed += sector_count(sectors);
     return true;
 }
 
-static inline bool take_request(struct sector_cache *c, const struct sector_mem_request *m)
+static inline bool accept_request(struct sector_cache *c, const struct sector_mem_request *m)
 {
     uint64_t number = m->load.address / SECTOR_LINE; /* in the same place for all */
-    bool taken;
+    bool is_accepted;
     switch (message_kind(m)) {
     case SECTOR_MEM_LOAD:
-        taken = take_any_load(c, m);
-        c->io.stats.loads += taken;
-        return taken;
+        is_accepted = accept_any_load(c, m);
+        c->io.stats.loads += is_accepted;
+        return is_accepted;
     case SECTOR_MEM_STORE:
-        taken = sector_writes_back(c) ? take_store_back(c, m, number)
-                                      : take_store_through(c, m, number);
-        c->io.stats.stores += taken;
-        return taken;
+        is_accepted = sector_writes_back(c) ? accept_store_back(c, m, number)
+                                            : accept_store_through(c, m, number);
+        c->io.stats.stores += is_accepted;
+        return is_accepted;
     case SECTOR_MEM_ATOMIC:
-        taken = sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_HERE
-                    ? take_load(c, m->tag, number, m->atomic.sectors & SECTOR_ALL, true,
-                                m->atomic.count)
-                    : take_atomic_below(c, m, number);
-        c->io.stats.atomic_requests += taken;
-        return taken;
+        is_accepted = sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_HERE
+                          ? accept_load(c, m->tag, number, m->atomic.sectors & SECTOR_ALL, true,
+                                        m->atomic.count)
+                          : accept_atomic_below(c, m, number);
+        c->io.stats.atomic_requests += is_accepted;
+        return is_accepted;
     default:
-        return take_fill(c, m, number);
+        return accept_fill(c, m, number);
     }
 }

@@ -46,7 +46,7 @@ struct sector_target {
     uint16_t tag;
     uint8_t sectors;
     uint8_t missing_sectors;
-    uint8_t atomic;
+    bool is_atomic;
     uint8_t reserved[3];
 };
 
@@ -101,20 +101,20 @@ struct sector_cache {
     struct sector_cache_io io;
     struct sector_hash hash;
     /* Arena offsets. */
-    uint32_t sets;  /* struct sector_set [sets] */
-    uint32_t hints; /* uint64_t [sets][(ways + 7) / 8]: a byte of hash of each way's tag */
-    uint32_t tags;  /* uint64_t [sets][ways] */
-    uint32_t lines; /* struct sector_line [sets][ways] */
-    uint32_t mshrs;
-    uint32_t chains; /* uint32_t [chain_mask + 1]: first MSHR */
-    uint32_t targets;
-    uint32_t sent;
-    uint32_t banks;       /* uint64_t: cycle from which each is free */
-    uint32_t below;       /* struct sector_below [miss_queue]: sectors that wait to go below */
-    uint32_t bank_below;  /* struct sector_below [banks][latency]: sectors yet to join `below` */
-    uint32_t bank_queues; /* struct sector_queue [banks] */
-    uint32_t
-        ready; /* uint32_t [ready_mask + 1]: MSHR * 4 + sector of what has come and is awaited */
+    uint32_t sets_at;  /* struct sector_set [sets] */
+    uint32_t hints_at; /* uint64_t [sets][(ways + 7) / 8]: a byte of hash of each way's tag */
+    uint32_t tags_at;  /* uint64_t [sets][ways] */
+    uint32_t lines_at; /* struct sector_line [sets][ways] */
+    uint32_t mshrs_at;
+    uint32_t chains_at; /* uint32_t [chain_mask + 1]: first MSHR */
+    uint32_t targets_at;
+    uint32_t sent_at;
+    uint32_t banks_at;       /* uint64_t: cycle from which each is free */
+    uint32_t below_at;       /* struct sector_below [miss_queue]: sectors that wait to go below */
+    uint32_t bank_below_at;  /* struct sector_below [banks][latency]: sectors yet to join `below` */
+    uint32_t bank_queues_at; /* struct sector_queue [banks] */
+    /* uint32_t [ready_mask + 1]: MSHR * 4 + sector of what has come and is awaited. */
+    uint32_t ready_at;
     uint32_t chain_mask, ready_mask;
     uint32_t mshr_count;
     struct sector_queue misses;
@@ -124,15 +124,15 @@ struct sector_cache {
     uint64_t answers_cycle; /* the cycle in which `answers_given` sectors of misses were answered */
     uint32_t answers_given;
     struct index_pool free_mshrs, free_targets, free_sent;
-    uint32_t ways_used;     /* the others are shared memory */
-    uint32_t dirty_lines;   /* with at least one dirty sector */
-    uint32_t unanswered;    /* requests taken and not answered */
-    uint32_t flushed;       /* lines that a flush has passed */
-    uint8_t job;            /* enum sector_job */
-    bool any_lines;         /* False: no line was claimed since all were dropped */
-    bool head_conflicted;   /* the oldest request has been counted in bank_conflicts */
-    bool head_failed;       /* the oldest request has been counted in reservation_fails */
-    uint64_t blocked_since; /* 1 + cycle; 0: not blocked */
+    uint32_t ways_used;            /* the others are shared memory */
+    uint32_t dirty_lines;          /* with at least one dirty sector */
+    uint32_t unanswered;           /* requests taken and not answered */
+    uint32_t flushed;              /* lines that a flush has passed */
+    uint8_t job;                   /* enum sector_job */
+    bool has_lines;                /* False: no line was claimed since all were dropped */
+    bool head_conflict_is_counted; /* the oldest request has been counted in bank_conflicts */
+    bool head_fail_is_counted;     /* the oldest request has been counted in reservation_fails */
+    uint64_t blocked_since;        /* 1 + cycle; 0: not blocked */
 };
 
 static inline uint32_t sector_ways(const struct sector_cache *c)
@@ -147,28 +147,28 @@ static inline bool sector_writes_back(const struct sector_cache *c)
 
 static inline struct sector_set *sector_set_at(const struct sector_cache *c, uint32_t set)
 {
-    return arena_at(struct sector_set, c->sets) + set;
+    return arena_at(struct sector_set, c->sets_at) + set;
 }
 
 /* Lines are numbered through: set * ways + way. */
 static inline struct sector_line *sector_line_at(const struct sector_cache *c, uint32_t line)
 {
-    return arena_at(struct sector_line, c->lines) + line;
+    return arena_at(struct sector_line, c->lines_at) + line;
 }
 
 static inline uint64_t *sector_tag_at(const struct sector_cache *c, uint32_t line)
 {
-    return arena_at(uint64_t, c->tags) + line;
+    return arena_at(uint64_t, c->tags_at) + line;
 }
 
 static inline struct sector_mshr *sector_mshr_at(const struct sector_cache *c, uint32_t i)
 {
-    return arena_at(struct sector_mshr, c->mshrs) + i;
+    return arena_at(struct sector_mshr, c->mshrs_at) + i;
 }
 
 static inline struct sector_target *sector_target_at(const struct sector_cache *c, uint32_t i)
 {
-    return arena_at(struct sector_target, c->targets) + i;
+    return arena_at(struct sector_target, c->targets_at) + i;
 }
 
 /* Digit n of the number is how many bits n has. */
@@ -193,7 +193,7 @@ static inline uint32_t sector_hint_words(const struct sector_cache *c)
 
 static inline uint64_t *sector_hints_at(const struct sector_cache *c, uint32_t set)
 {
-    return arena_at(uint64_t, c->hints) + (size_t)set * sector_hint_words(c);
+    return arena_at(uint64_t, c->hints_at) + (size_t)set * sector_hint_words(c);
 }
 
 static inline uint64_t sector_hint(uint64_t number)
@@ -231,7 +231,7 @@ static void write_back(struct sector_cache *c, uint32_t line);
 static uint32_t make_room(struct sector_cache *c, uint32_t set);
 static void atomic_happens(struct sector_cache *c, uint32_t line, uint64_t number, unsigned sectors,
                            uint32_t count);
-static bool take_request(struct sector_cache *c, const struct sector_mem_request *m);
+static bool accept_request(struct sector_cache *c, const struct sector_mem_request *m);
 
 /* ---- sector_touch.c ---- */
 

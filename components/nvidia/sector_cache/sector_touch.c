@@ -10,9 +10,9 @@
 static inline uint32_t touch_claim(struct sector_cache *c, uint32_t set, uint64_t number,
                                    struct sector_touched *below)
 {
-    bool in_use;
-    uint32_t line = sector_victim(c, set, &in_use);
-    if (in_use) {
+    bool is_in_use;
+    uint32_t line = sector_victim(c, set, &is_in_use);
+    if (is_in_use) {
         const struct sector_line *l = sector_line_at(c, line);
         below->evicted = *sector_tag_at(c, line) * SECTOR_LINE;
         below->evicted_sectors = l->dirty;

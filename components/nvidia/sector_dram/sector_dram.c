@@ -42,15 +42,15 @@ struct port {
     uint8_t reserved[2];
     uint32_t numbers;    /* in use */
     uint32_t unanswered; /* requests */
-    uint32_t answers;    /* arena offset: uint32_t [mask + 1], entries by time */
+    uint32_t answers_at; /* arena offset: uint32_t [mask + 1], entries by time */
     uint32_t first, count;
 };
 
 struct sector_dram {
     struct sector_dram_io io;
-    uint32_t ports; /* arena offsets */
-    uint32_t entries;
-    uint32_t owners; /* uint32_t: entry of each number */
+    uint32_t ports_at; /* arena offsets */
+    uint32_t entries_at;
+    uint32_t owners_at; /* uint32_t: entry of each number */
     struct index_pool free_entries, free_numbers;
     uint32_t mask;
     uint32_t turn; /* port that is asked first */
@@ -58,12 +58,12 @@ struct sector_dram {
 
 static struct port *port_at(const struct sector_dram *c, uint32_t i)
 {
-    return arena_at(struct port, c->ports) + i;
+    return arena_at(struct port, c->ports_at) + i;
 }
 
 static struct entry *entry_at(const struct sector_dram *c, uint32_t i)
 {
-    return arena_at(struct entry, c->entries) + i;
+    return arena_at(struct entry, c->entries_at) + i;
 }
 
 /* Touches end here and are counted in sectors. They leave nothing: an open row is closed by the
@@ -96,23 +96,23 @@ static void sector_dram_init(struct sector_dram *c)
     while (entries < capacity)
         entries *= 2;
     c->mask = entries - 1;
-    c->ports = arena_allocate(ports * sizeof(struct port));
-    c->entries = arena_allocate(entries * sizeof(struct entry));
-    c->owners = arena_allocate(entries * sizeof(uint32_t));
+    c->ports_at = arena_allocate(ports * sizeof(struct port));
+    c->entries_at = arena_allocate(entries * sizeof(struct entry));
+    c->owners_at = arena_allocate(entries * sizeof(uint32_t));
     index_pool_init(&c->free_entries, entries);
     index_pool_init(&c->free_numbers, capacity);
     for (uint32_t i = 0; i < ports; i++) {
         port_at(c, i)->head = NO_ENTRY;
-        port_at(c, i)->answers = arena_allocate(entries * sizeof(uint32_t));
+        port_at(c, i)->answers_at = arena_allocate(entries * sizeof(uint32_t));
         ring_add_pipeline(engine_base.port_rings[2 * (c->io.top_first + i) + 1], delay);
     }
 }
 
 static void count_sector(struct sector_dram *c, const struct sector_mem_request *m)
 {
-    bool store = message_kind(m) == SECTOR_MEM_STORE;
-    *(store ? &c->io.stats.writes : &c->io.stats.reads) += 1;
-    *(store ? &c->io.stats.bytes_written : &c->io.stats.bytes_read) += SECTOR_BYTES;
+    bool is_store = message_kind(m) == SECTOR_MEM_STORE;
+    *(is_store ? &c->io.stats.writes : &c->io.stats.reads) += 1;
+    *(is_store ? &c->io.stats.bytes_written : &c->io.stats.bytes_read) += SECTOR_BYTES;
 }
 
 static void count_request(struct sector_dram *c, const struct sector_mem_request *m)
@@ -153,7 +153,7 @@ static void reply(struct sector_dram *c, uint32_t port, uint8_t kind, uint16_t t
 }
 
 /* Sectors of the oldest request of a port, at most `room`. */
-static uint32_t take_ideal(struct sector_dram *c, uint32_t i, uint32_t room)
+static uint32_t accept_ideal(struct sector_dram *c, uint32_t i, uint32_t room)
 {
     const struct sector_mem_request *m = port_head(c, i);
     struct port *p = port_at(c, i);
@@ -201,14 +201,14 @@ static void answer_later(struct sector_dram *c, uint32_t number)
     struct entry *e = entry_at(c, number);
     e->due = edge_at(c, e->due);
     struct port *p = port_at(c, e->port);
-    uint32_t *ring = arena_at(uint32_t, p->answers), at = p->first + p->count++;
+    uint32_t *ring = arena_at(uint32_t, p->answers_at), at = p->first + p->count++;
     for (; at != p->first && entry_at(c, ring[(at - 1) & c->mask])->due > e->due; at--)
         ring[at & c->mask] = ring[(at - 1) & c->mask];
     ring[at & c->mask] = number;
 }
 
 /* A sector of an entry is through at `time_ps`. */
-static void settle_request(struct sector_dram *c, uint32_t number, uint64_t time_ps)
+static void finish_sector(struct sector_dram *c, uint32_t number, uint64_t time_ps)
 {
     struct entry *e = entry_at(c, number);
     e->due = max(time_ps, e->due);
@@ -227,7 +227,7 @@ static bool advance(struct sector_dram *c, uint64_t until_ps)
     if (ops->next_ps(part) > until_ps)
         return false;
     while ((number = ops->advance(part, until_ps, &done)) != DRAM_TIMING_NONE)
-        settle_request(c, arena_at(uint32_t, c->owners)[number], done);
+        finish_sector(c, arena_at(uint32_t, c->owners_at)[number], done);
     for (uint32_t i = 0; i < sector_dram_top_count(c); i++)
         port_at(c, i)->is_refused = false;
     return true;
@@ -260,19 +260,19 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
         p->is_refused = true;
         return false;
     }
-    arena_at(uint32_t, c->owners)[number] = owner;
+    arena_at(uint32_t, c->owners_at)[number] = owner;
     count_sector(c, m);
     e->numbers[e->number_count++] = number;
     e->unsettled++;
     p->numbers++;
     p->sectors_left &= (uint8_t)(p->sectors_left - 1);
     if (time != DRAM_TIMING_LATER)
-        settle_request(c, owner, time);
+        finish_sector(c, owner, time);
     return true;
 }
 
 /* Sectors of the oldest request of a port, at most `room`. */
-static uint32_t take_timed(struct sector_dram *c, uint32_t i, uint32_t room)
+static uint32_t accept_timed(struct sector_dram *c, uint32_t i, uint32_t room)
 {
     struct port *p = port_at(c, i);
     if (p->is_refused)
@@ -303,7 +303,7 @@ static bool finish_request(struct sector_dram *c, uint32_t i)
     struct port *p = port_at(c, i);
     bool progress = false;
     while (p->count) {
-        uint32_t number = arena_at(uint32_t, p->answers)[p->first & c->mask];
+        uint32_t number = arena_at(uint32_t, p->answers_at)[p->first & c->mask];
         const struct entry *e = entry_at(c, number);
         if (e->due > component_tick_now(&c->io.base)) {
             sector_dram_wake_at(c, e->due);
@@ -327,13 +327,13 @@ static bool finish_request(struct sector_dram *c, uint32_t i)
 /* ---- a cycle ---- */
 
 /* Takes as many sectors as a cycle allows, from the ports in turn, one request each. */
-static uint32_t take_sectors(struct sector_dram *c)
+static uint32_t accept_sectors(struct sector_dram *c)
 {
     uint32_t ports = sector_dram_top_count(c), width = sector_dram_params(c)->width, taken = 0,
              idle = 0;
     while (taken < width && idle < ports) {
-        uint32_t more = sector_dram_timing_ops(c) ? take_timed(c, c->turn, width - taken)
-                                                  : take_ideal(c, c->turn, width - taken);
+        uint32_t more = sector_dram_timing_ops(c) ? accept_timed(c, c->turn, width - taken)
+                                                  : accept_ideal(c, c->turn, width - taken);
         idle = more ? 0 : idle + 1;
         taken += more;
         c->turn = c->turn + 1 == ports ? 0 : c->turn + 1;
@@ -347,7 +347,7 @@ static bool tick_timed(struct sector_dram *c)
 {
     uint64_t now_ps = component_now_ps(&c->io.base);
     bool room = now_ps && advance(c, now_ps - 1);
-    uint32_t taken = take_sectors(c);
+    uint32_t taken = accept_sectors(c);
     room |= advance(c, now_ps);
     for (uint32_t i = 0; i < sector_dram_top_count(c); i++)
         room |= finish_request(c, i);
@@ -361,7 +361,7 @@ static bool sector_dram_tick(struct sector_dram *c)
 {
     if (sector_dram_timing_ops(c))
         return tick_timed(c);
-    return take_sectors(c) != 0;
+    return accept_sectors(c) != 0;
 }
 
 static unsigned sector_dram_outstanding(const struct sector_dram *c, struct hang_report *report)

@@ -33,7 +33,7 @@ static inline uint32_t bulk_need(const uint32_t *record)
     return *record & TRACE_BULK ? bulk_head(record)[1] : 0;
 }
 
-/* The next line of the copy with its sectors. False: there is none. */
+/* Finds the next line of the copy and its sectors. False: there is none. */
 static bool bulk_next(const uint32_t *record, struct bulk_cursor *at, struct sm_request *request);
 /* Lines of the whole copy. */
 static uint32_t bulk_lines(const uint32_t *record);

@@ -35,17 +35,18 @@ static struct profile_row *profile_at(const struct streaming_multiprocessor *c, 
     const struct trace_block *b =
         trace_block(streaming_multiprocessor_stream(c), c->block[c->warp[slot].block].number);
     profile_name_columns("kernel", names, PROFILE_ALL);
-    return profile_row(c->io.base.leaf, b->profile, arena_at(uint32_t, b->pcs)[id]);
+    return profile_row(c->io.base.leaf, b->profile, arena_at(uint32_t, b->pcs_at)[id]);
 }
 
 static void profile_spent(const struct streaming_multiprocessor *c, const struct sm_warp *w,
                           uint64_t cycles)
 {
-    bool behind = w->cycles_kind >= WARP_WAITING_BARRIER && w->cycles_kind <= WARP_WAITING_PRODUCTS;
-    behind |= w->cycles_kind == WARP_WAITING_BLOCKS || w->cycles_kind == WARP_WAITING_END;
+    bool is_behind =
+        w->cycles_kind >= WARP_WAITING_BARRIER && w->cycles_kind <= WARP_WAITING_PRODUCTS;
+    is_behind |= w->cycles_kind == WARP_WAITING_BLOCKS || w->cycles_kind == WARP_WAITING_END;
     uint32_t slot = (uint32_t)(w - c->warp);
-    profile_at(c, slot, behind ? w->last_id : w->id)->count[PROFILE_SLOT_CYCLES + w->cycles_kind] +=
-        cycles;
+    profile_at(c, slot, is_behind ? w->last_id : w->id)
+        ->count[PROFILE_SLOT_CYCLES + w->cycles_kind] += cycles;
 }
 
 static void profile_issued(const struct streaming_multiprocessor *c, uint32_t slot, unsigned kind)
@@ -128,16 +129,16 @@ static void account_issue(struct streaming_multiprocessor *c, uint32_t slot)
     struct sm_warp *w = &c->warp[slot];
     const struct trace_inst *inst = sm_inst(w);
     uint64_t *pending = c->shared[slot].pending;
-    bool shared = inst->unit == TRACE_MEMORY && sm_is_shared(c, w);
+    bool is_shared = inst->unit == TRACE_MEMORY && sm_is_shared(c, w);
     account_until(c, w, c->now);
-    sm_account(c, w->block)->slot_cycles[shared ? WARP_ISSUED_SHARED : inst->unit]++;
-    profile_issued(c, slot, shared ? WARP_ISSUED_SHARED : inst->unit);
+    sm_account(c, w->block)->slot_cycles[is_shared ? WARP_ISSUED_SHARED : inst->unit]++;
+    profile_issued(c, slot, is_shared ? WARP_ISSUED_SHARED : inst->unit);
     w->since = c->now + 1;
     w->last_id = w->id;
     if (inst->destination < TRACE_REGISTERS) {
         uint64_t bit = sm_bit(inst->destination % 64);
         pending[inst->destination / 64] &= ~bit;
-        pending[inst->destination / 64] |= shared ? bit : 0;
+        pending[inst->destination / 64] |= is_shared ? bit : 0;
     }
 }
 

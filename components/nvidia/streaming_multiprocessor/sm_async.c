@@ -274,7 +274,7 @@ static void async_over(struct streaming_multiprocessor *c, uint32_t slot, uint16
 
 /* ---- the copier ---- */
 
-static inline void copier_take(struct streaming_multiprocessor *c, const struct sm_access *a)
+static inline void copier_push(struct streaming_multiprocessor *c, const struct sm_access *a)
 {
     struct sm_copier *copier = &c->copier;
     copier->queue[(copier->head + copier->count++) % SM_BULK_QUEUE] = *a;
@@ -324,7 +324,7 @@ static bool copier_step(struct streaming_multiprocessor *c, uint64_t now, uint64
     if (!streaming_multiprocessor_mem_can_send(c))
         return false;
     if (a->kind == TRACE_BULK_STORE || a->kind == TRACE_BULK_REDUCE)
-        memory_shared_take(c, now, 1);
+        memory_occupy_shared(c, now, 1);
     memory_request(c, a, copier->tag, &copier->request);
     if (!bulk_next(sm_words(c) + a->record, &copier->cursor, &copier->request))
         copier_pass(copier);

@@ -14,7 +14,7 @@
 
 /* Takes the first free read of a bank from `read` on. `present`: the first one of this cycle. What
  * is further away than 64 reads, after a unit that is busy for long, is not kept. */
-static inline uint64_t bank_take(struct sm_bank *bank, uint64_t present, uint64_t read)
+static inline uint64_t bank_reserve(struct sm_bank *bank, uint64_t present, uint64_t read)
 {
     uint64_t old = present - bank->first;
     bank->taken = old < 64 ? bank->taken >> old : 0;
@@ -41,7 +41,7 @@ static inline uint64_t operands_read(struct streaming_multiprocessor *c, struct 
     uint64_t step = entry * reads; /* the read in which it comes in */
     for (unsigned i = 0; i < TRACE_SOURCES && inst->source[i] != TRACE_NO_REGISTER; i++) {
         struct sm_bank *bank = &sub->bank[(inst->source[i] + slot) % banks];
-        step = bank_take(bank, now * reads, step + 1);
+        step = bank_reserve(bank, now * reads, step + 1);
     }
     uint64_t leaves = (step + 1) / reads;
     leaves = max(leaves, entry);
@@ -116,7 +116,7 @@ static inline void issue_matrix(struct streaming_multiprocessor *c, struct sm_su
 {
     uint64_t *free = &sub->unit[TRACE_TENSOR];
     uint64_t start = max(now + 3, *free);
-    uint64_t read = memory_shared_take(c, now, inst->width) + 3;
+    uint64_t read = memory_occupy_shared(c, now, inst->width) + 3;
     *free = max(start + inst->count, read);
     sub->latch[TRACE_TENSOR] = start;
     sm_event_add(c, sm_soon(now, *free + SM_WRITEBACK), slot, destination, false);
@@ -125,7 +125,7 @@ static inline void issue_matrix(struct streaming_multiprocessor *c, struct sm_su
 static inline void issue_copier(struct streaming_multiprocessor *c, const struct trace_inst *inst,
                                 uint32_t slot, uint64_t now, uint16_t destination)
 {
-    copier_take(c, &(struct sm_access){.ready_cycle = now + 4,
+    copier_push(c, &(struct sm_access){.ready_cycle = now + 4,
                                        .record = c->warp[slot].record,
                                        .destination = destination,
                                        .warp = (uint8_t)slot,
@@ -187,7 +187,7 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
     if (w->instructions_left) {
         warp_decode(c, w);
         if (w->buffered)
-            warp_look(c, slot);
+            warp_check(c, slot);
         else
             c->fetch |= sm_bit(slot);
     } else if (likely(warp_is_whole(b, w))) {

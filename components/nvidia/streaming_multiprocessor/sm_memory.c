@@ -10,7 +10,7 @@
 #include "sm_state.h"
 
 /* Takes the next instruction; *at: when there is one. */
-static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
+static bool memory_pop(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
 {
     struct sm_memory *m = &c->memory;
     uint32_t best = SM_SUB_CORES;
@@ -37,8 +37,8 @@ static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64
 
 /* Shared memory is busy for so many cycles more, from `now` on or from when it is free; returns the
  * cycle after them. */
-static inline uint64_t memory_shared_take(struct streaming_multiprocessor *c, uint64_t now,
-                                          unsigned cycles)
+static inline uint64_t memory_occupy_shared(struct streaming_multiprocessor *c, uint64_t now,
+                                            unsigned cycles)
 {
     struct sm_memory *m = &c->memory;
     m->free_at = max(m->free_at, now) + cycles;
@@ -111,7 +111,8 @@ static inline void memory_request(struct streaming_multiprocessor *c, const stru
         streaming_multiprocessor_mem_send_load(c, tag, r->line, r->sectors, a->bypass);
 }
 
-/* A number for `requests` answers. False: there is none until the next answer gives one back. */
+/* Acquires a number for `requests` answers. False: there is none until the next answer gives one
+ * back. */
 static inline bool memory_tag(struct streaming_multiprocessor *c, const struct sm_access *a,
                               uint32_t requests, uint16_t *tag)
 {
@@ -153,7 +154,7 @@ static bool memory_step(struct streaming_multiprocessor *c, uint64_t now, uint64
 {
     if (c->memory.is_active)
         return memory_send(c, now);
-    if (!memory_take(c, now, at))
+    if (!memory_pop(c, now, at))
         return false;
     memory_begin(c, now);
     if (c->memory.is_active)
@@ -170,7 +171,7 @@ static inline void memory_answered(struct streaming_multiprocessor *c, const str
         return;
     }
     uint64_t end =
-        p->writes_each_answer ? c->memory.free_at : memory_shared_take(c, now, p->writes);
+        p->writes_each_answer ? c->memory.free_at : memory_occupy_shared(c, now, p->writes);
     sm_event_add(c, sm_soon(now, end), p->warp, p->destination, true);
 }
 
@@ -184,7 +185,7 @@ static bool memory_receive(struct streaming_multiprocessor *c, uint64_t now)
         streaming_multiprocessor_mem_pop_reply(c);
         progress = true;
         if (p->writes_each_answer)
-            memory_shared_take(c, now, p->writes);
+            memory_occupy_shared(c, now, p->writes);
         if (--p->answers_left)
             continue;
         if (unlikely(c->warp[p->warp].has_account && p->issued))

@@ -39,7 +39,7 @@ static inline void warp_find(struct streaming_multiprocessor *c, uint32_t slot)
 }
 
 /* Looks whether the next instruction of a warp that is not ready can issue. */
-static inline void warp_look(struct streaming_multiprocessor *c, uint32_t slot)
+static inline void warp_check(struct streaming_multiprocessor *c, uint32_t slot)
 {
     warp_find(c, slot);
     if (unlikely(c->warp[slot].has_account))
@@ -65,7 +65,7 @@ static bool warps_fetch(struct streaming_multiprocessor *c)
         c->fetch &= ~sm_bit(slot);
         c->next_fetch = (slot + 1) % SM_WARPS;
         w->buffered = (uint8_t)min(w->instructions_left, buffer);
-        warp_look(c, slot);
+        warp_check(c, slot);
     }
     return true;
 }
@@ -76,5 +76,5 @@ static inline void warp_wake(struct streaming_multiprocessor *c, uint32_t slot)
     c->warp[slot].waits = SM_WAITS_NOT;
     if (c->warp[slot].instructions_left
         && !(c->sub[slot % sm_sub_cores(c)].ready_warps >> slot & 1))
-        warp_look(c, slot);
+        warp_check(c, slot);
 }

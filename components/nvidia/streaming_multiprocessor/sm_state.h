@@ -3,7 +3,7 @@
  *
  * Invariant: a warp is in ready[] of its sub-core under the unit of its next instruction exactly
  * when that instruction is in the buffer, no register of it is pending, and the warp waits for
- * nothing else (enum sm_wait). Code that changes one of these three conditions calls warp_look().
+ * nothing else (enum sm_wait). Code that changes one of these three conditions calls warp_check().
  */
 #ifndef HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_SM_STATE_H
 #define HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_SM_STATE_H
@@ -45,7 +45,7 @@ enum sm_wait {
 struct sm_warp {
     uint32_t record;            /* record of the next instruction */
     uint32_t instructions_left; /* instructions not issued */
-    uint32_t insts;             /* arena: static instructions of its kernel */
+    uint32_t insts_at;          /* arena: static instructions of its kernel */
     uint16_t id;                /* number of the next instruction */
     uint16_t last_id;   /* number of the instruction that issued last; only with an account */
     uint16_t in_flight; /* instructions issued and not over */
@@ -72,8 +72,8 @@ struct sm_block {
     uint32_t barriers; /* bits of the barriers that warps wait at */
     uint32_t running;  /* warps with instructions to issue */
     uint8_t arrived[TRACE_BARRIERS], wanted[TRACE_BARRIERS]; /* wanted 0: all that run */
-    uint8_t
-        gathered[TRACE_WARPS / 4]; /* bits of the warps of each warpgroup that wait for the rest */
+    /* Bits of the warps of each warpgroup that wait for the rest. */
+    uint8_t gathered[TRACE_WARPS / 4];
     uint8_t warpgroup[TRACE_WARPS / 4]; /* bits of the warps of each warpgroup that run */
     uint16_t phase[TRACE_PHASES + 1]; /* bulk copies under way, by barrier; last: to any of them */
     uint32_t phases;                  /* bulk copies under way */
@@ -195,7 +195,7 @@ struct streaming_multiprocessor {
     uint32_t carve;           /* bytes of shared memory that the L1 has made room for */
     uint32_t control_answers; /* answers of the L1's control that are to come */
     bool must_forget;         /* the L1 has still to be sent an invalidation */
-    uint32_t event_table, pending_table, queue_table, account_table; /* arena */
+    uint32_t events_at, pending_at, queues_at, accounts_at; /* arena */
     uint16_t free_event, events_used; /* events that were used once; SM_NONE: none is free */
     uint32_t event_words;             /* bit i: word i of event_bits is not 0 */
     uint64_t event_bits[SM_WHEEL / 64];
@@ -225,23 +225,23 @@ static inline uint32_t sm_sub_cores(const struct streaming_multiprocessor *c)
 
 static inline struct sm_event *sm_event(const struct streaming_multiprocessor *c, uint16_t i)
 {
-    return arena_at(struct sm_event, c->event_table) + i;
+    return arena_at(struct sm_event, c->events_at) + i;
 }
 
 static inline struct sm_pending *sm_pending(const struct streaming_multiprocessor *c, uint16_t i)
 {
-    return arena_at(struct sm_pending, c->pending_table) + i;
+    return arena_at(struct sm_pending, c->pending_at) + i;
 }
 
 static inline struct sm_access *sm_queue(const struct streaming_multiprocessor *c, uint32_t sub)
 {
-    return arena_at(struct sm_access, c->queue_table) + sub * SM_QUEUE;
+    return arena_at(struct sm_access, c->queues_at) + sub * SM_QUEUE;
 }
 
 static inline struct warp_account *sm_account(const struct streaming_multiprocessor *c,
                                               uint32_t block)
 {
-    return arena_at(struct warp_account, c->account_table) + block;
+    return arena_at(struct warp_account, c->accounts_at) + block;
 }
 
 static inline const uint32_t *sm_words(const struct streaming_multiprocessor *c)
@@ -251,7 +251,7 @@ static inline const uint32_t *sm_words(const struct streaming_multiprocessor *c)
 
 static inline const struct trace_inst *sm_inst(const struct sm_warp *w)
 {
-    return arena_at(const struct trace_inst, w->insts) + w->id;
+    return arena_at(const struct trace_inst, w->insts_at) + w->id;
 }
 
 /* True if the warp's next instruction, which is one of memory, accesses shared memory. */
@@ -274,7 +274,7 @@ static uint64_t sm_event_next(const struct streaming_multiprocessor *c, uint64_t
 
 /* ---- sm_scoreboard.c ---- */
 
-static void warp_look(struct streaming_multiprocessor *c, uint32_t slot);
+static void warp_check(struct streaming_multiprocessor *c, uint32_t slot);
 static void warp_decode(const struct streaming_multiprocessor *c, struct sm_warp *w);
 static bool warps_fetch(struct streaming_multiprocessor *c);
 static void warp_wake(struct streaming_multiprocessor *c, uint32_t slot);
@@ -299,8 +299,8 @@ static bool memory_step(struct streaming_multiprocessor *c, uint64_t now, uint64
 static bool memory_receive(struct streaming_multiprocessor *c, uint64_t now);
 static bool memory_tag(struct streaming_multiprocessor *c, const struct sm_access *a,
                        uint32_t requests, uint16_t *tag);
-static uint64_t memory_shared_take(struct streaming_multiprocessor *c, uint64_t now,
-                                   unsigned cycles);
+static uint64_t memory_occupy_shared(struct streaming_multiprocessor *c, uint64_t now,
+                                     unsigned cycles);
 static void memory_request(struct streaming_multiprocessor *c, const struct sm_access *a,
                            uint16_t tag, const struct sm_request *r);
 
@@ -321,7 +321,7 @@ static void async_issued(struct streaming_multiprocessor *c, uint32_t slot,
                          const struct trace_inst *inst, const uint32_t *record);
 static void async_over(struct streaming_multiprocessor *c, uint32_t slot, uint16_t destination);
 static void gather_pass(struct streaming_multiprocessor *c, struct sm_block *b, uint32_t four);
-static void copier_take(struct streaming_multiprocessor *c, const struct sm_access *a);
+static void copier_push(struct streaming_multiprocessor *c, const struct sm_access *a);
 static bool phases_release(struct streaming_multiprocessor *c);
 static bool copier_step(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at);
 

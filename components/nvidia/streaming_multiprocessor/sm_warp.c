@@ -97,7 +97,7 @@ static inline void warp_retire(struct streaming_multiprocessor *c, uint32_t slot
         look = true;
     }
     if (look && w->instructions_left && !(c->sub[slot % sm_sub_cores(c)].ready_warps >> slot & 1))
-        warp_look(c, slot);
+        warp_check(c, slot);
     warp_may_end(c, slot);
 }
 
@@ -129,7 +129,7 @@ static void warp_start(struct streaming_multiprocessor *c, struct sm_block *b, u
     c->free_warps &= ~sm_bit(slot);
     *w = (struct sm_warp){.record = from->warp[i].at,
                           .instructions_left = from->warp[i].count,
-                          .insts = from->insts,
+                          .insts_at = from->insts_at,
                           .block = (uint8_t)number,
                           .number = (uint8_t)i,
                           .cycles_kind = WARP_WAITING_FETCH,

@@ -59,10 +59,10 @@ static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
     warm_register(&c->io.base, &sm_warm_ops);
     warm_register_unit(&c->io.base, &(struct warm_unit){.ring = {ring_number(c->io.mem_request),
                                                                  RING_NONE, RING_NONE}});
-    c->event_table = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
-    c->pending_table = arena_allocate(params->in_flight * sizeof(struct sm_pending));
-    c->queue_table = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);
-    c->account_table = arena_allocate(SM_BLOCKS * sizeof(struct warp_account));
+    c->events_at = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
+    c->pending_at = arena_allocate(params->in_flight * sizeof(struct sm_pending));
+    c->queues_at = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);
+    c->accounts_at = arena_allocate(SM_BLOCKS * sizeof(struct warp_account));
     c->free_event = SM_NONE;
     times_init(c);
     for (uint16_t i = 0; i < (uint16_t)params->in_flight; i++)
@@ -86,7 +86,7 @@ static bool control_receive(struct streaming_multiprocessor *c)
 }
 
 /* Blocks wait at the door while the L1 changes its parts. */
-static bool blocks_take(struct streaming_multiprocessor *c, uint64_t now)
+static bool blocks_accept(struct streaming_multiprocessor *c, uint64_t now)
 {
     const struct thread_block_request *m;
     bool progress = false;
@@ -151,7 +151,7 @@ static bool streaming_multiprocessor_tick(struct streaming_multiprocessor *c)
     }
     progress |= c->must_forget && l1_forget(c);
     progress |= c->control_answers && control_receive(c);
-    progress |= blocks_take(c, now);
+    progress |= blocks_accept(c, now);
     if (!progress && c->resident) {
         uint64_t event = sm_event_next(c, now);
         if (c->phase_waits && event == ENGINE_NEVER && at == ENGINE_NEVER)

@@ -25,7 +25,7 @@ static void account_name(const struct trace_player *p, const struct player_kerne
                          const struct itrace_inst *inst, const char *place)
 {
     struct profile_row *row = profile_row(p->io.base.leaf, k->profile, inst->pc);
-    arena_at(uint32_t, k->pcs)[inst->id] = inst->pc;
+    arena_at(uint32_t, k->pcs_at)[inst->id] = inst->pc;
     const char *folder = place ? strrchr(place, '/') : NULL;
     if (folder)
         place = folder + 1;
@@ -58,7 +58,7 @@ struct player_use {
 
 static inline struct player_use *account_uses(const struct player_kernel *k)
 {
-    return arena_at(struct player_use, k->uses);
+    return arena_at(struct player_use, k->uses_at);
 }
 
 static inline uint32_t account_warps(const struct player_kernel *k)
@@ -70,9 +70,9 @@ static void account_init(struct trace_player *p)
 {
     uint32_t sms = trace_player_work_count(p);
     for (uint32_t i = 0; i < trace_player_params(p)->kernels; i++) {
-        p->kernel[i].uses = arena_allocate(sms * sizeof(struct player_use));
+        p->kernel[i].uses_at = arena_allocate(sms * sizeof(struct player_use));
 #ifdef HEDDLE_PROFILE
-        p->kernel[i].pcs = arena_allocate(TRACE_INSTS * sizeof(uint32_t));
+        p->kernel[i].pcs_at = arena_allocate(TRACE_INSTS * sizeof(uint32_t));
 #endif
     }
 }

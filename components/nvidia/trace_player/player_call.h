@@ -53,9 +53,9 @@ struct player_call {
     bool is_checked;      /* --check races looks at it, too */
     struct trace_player *player;
     struct player_kernel *kernel;
-    bool runs;   /* it is under way */
-    void *block; /* memory of the block that is executed */
-    bool more;   /* it is not over */
+    bool runs;     /* it is under way */
+    void *block;   /* memory of the block that is executed */
+    bool has_more; /* it is not over */
     /* Static instructions in the kernel's table, and static instructions by which lanes end. */
     uint64_t decoded[TRACE_INSTS / 64], exits[TRACE_INSTS / 64];
     struct player_warp warp[TRACE_WARPS]; /* warps of the block that is executed */
@@ -91,7 +91,7 @@ static void warp_reserve(struct player_warp *w, size_t words);
 /* The lanes that the warp has in a block of the launch. */
 static uint32_t lanes_of(const struct player_call *c, uint32_t warp);
 
-/* A piece of a block is over: has it done nothing but wait? */
+/* A piece of a block is over. True if it has done nothing but wait. */
 static bool watch_waits(struct player_watch *w);
 
 /* The executor's hook; the context is the call. */

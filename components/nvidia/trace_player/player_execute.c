@@ -185,7 +185,7 @@ static void record_block(struct player_call *c, uint64_t number, uint32_t warps)
 /* ---- launches ---- */
 
 /* Said once a run: how far its cycles can be trusted. */
-static void execute_note(void)
+static void execute_warn(void)
 {
     static bool has_warned;
     if (!has_warned)
@@ -213,7 +213,7 @@ static bool execute_find(void *blocks, uint64_t number, struct warp_block **bloc
     const struct player_kernel *k = c->kernel;
     *block = NULL;
     if (number == k->at_block && k->has_block_at_hand)
-        *block = c->more ? c->block : NULL;
+        *block = c->has_more ? c->block : NULL;
     else
         for (const struct player_kept *entry = player_kept; entry; entry = entry->next)
             *block = entry->call == c && entry->number == number ? entry->memory : *block;
@@ -226,19 +226,19 @@ static bool execute_has_ids(const struct ptx_module *m, const char *kernel)
 {
     const struct ptx_function *entry = ptx_find_function(m, kernel);
     uint64_t *taken = grow_zeroed(TRACE_INSTS / 8, "the instructions of a kernel");
-    bool differ = true;
+    bool is_new = true;
     for (uint32_t i = 0; i < m->function_count; i++) {
         const struct ptx_function *f = &m->functions[i];
         if (f->is_entry && f != entry)
             continue;
-        for (uint32_t n = 0; differ && n < f->instruction_count; n++) {
+        for (uint32_t n = 0; is_new && n < f->instruction_count; n++) {
             uint32_t id = (f->first_instruction + n) % TRACE_INSTS;
-            differ = !(taken[id / 64] >> id % 64 & 1);
+            is_new = !(taken[id / 64] >> id % 64 & 1);
             taken[id / 64] |= (uint64_t)1 << id % 64;
         }
     }
     free(taken);
-    return differ;
+    return is_new;
 }
 
 static bool execute_begin(struct trace_player *p, struct player_kernel *k,
@@ -260,13 +260,14 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
         .resident = 1};
     memset(c->decoded, 0, sizeof c->decoded);
     memset(c->exits, 0, sizeof c->exits);
-    if (!ptx_call_begin(&c->call, &order, trace_files.error, sizeof trace_files.error))
+    if (!ptx_call_begin(&c->call, &order, trace_files_get()->error,
+                        sizeof trace_files_get()->error))
         return false;
-    execute_note();
+    execute_warn();
     const struct warp_launch *l = &c->call.launch;
     const struct ptx_module *module = c->call.code->module;
     if (module->instruction_count > TRACE_INSTS && !execute_has_ids(module, l->kernel->name)) {
-        snprintf(trace_files.error, sizeof trace_files.error,
+        snprintf(trace_files_get()->error, sizeof trace_files_get()->error,
                  "%s: more than %d instructions of PTX in a kernel and the functions of its module",
                  module->name, TRACE_INSTS);
         return false;
@@ -316,7 +317,7 @@ static bool execute_is_over(void)
 
 static void execute_fail(const struct trace_player *p, const struct warp_fault *fault)
 {
-    ptx_fault_note(fault->kind);
+    ptx_fault_set(fault->kind);
     if (fault->kind == WARP_FAULT_ADDRESS)
         engine_fail_at(&p->io.base, fault->address, "%s", fault->text);
     else
@@ -439,15 +440,15 @@ static bool execute_block(struct trace_player *p, struct player_kernel *k, uint3
         memset(c->lanes, 0, sizeof c->lanes);
         c->mbarriers = (struct player_mbarriers){0};
         struct warp_block *block = warp_block_begin(&c->call.launch, k->at_block, sm, c->block);
-        if (!execute_run(p, c, block, EXECUTE_BUDGET, EXECUTE_PIECE, &c->more))
+        if (!execute_run(p, c, block, EXECUTE_BUDGET, EXECUTE_PIECE, &c->has_more))
             return false;
     }
     k->has_block_at_hand = true;
     if (!execute_has_room(p, c) || !read_begin(p, k))
         return false;
     struct trace_block *b = player_block(p, k->reading_block);
-    execute_store(p, c, b, c->more);
-    if (c->more)
+    execute_store(p, c, b, c->has_more);
+    if (c->has_more)
         kept_add(c, k->reading_block, sm, b->warps);
     else
         record_block(c, k->at_block, b->warps);
@@ -476,23 +477,23 @@ static bool kept_go_on(struct trace_player *p, struct player_kept *entry)
 {
     struct player_call *c = entry->call;
     struct trace_block *b = player_block(p, entry->block);
-    bool more;
+    bool has_more;
     if (!trace_player_work_can_send(p, entry->sm) || c->kernel->has_block_at_hand
         || p->writer.free_count < EXECUTE_ROOM)
         return false;
     memcpy(c->lanes, entry->lanes, sizeof c->lanes);
     c->mbarriers = entry->mbarriers;
     warp_block_grant_clock(&c->call.launch, entry->memory);
-    if (!execute_run(p, c, entry->memory, EXECUTE_ROUND, EXECUTE_SHORT, &more))
+    if (!execute_run(p, c, entry->memory, EXECUTE_ROUND, EXECUTE_SHORT, &has_more))
         return false;
-    execute_store(p, c, b, more);
+    execute_store(p, c, b, has_more);
     memcpy(entry->lanes, c->lanes, sizeof c->lanes);
     entry->part++;
     if (entry->recorded)
         recorded_add(c, entry->recorded, entry->part);
     entry->asks = false;
     trace_player_work_send_go_on(p, entry->sm, 0, entry->block);
-    if (!more) {
+    if (!has_more) {
         if (entry->recorded)
             recorded_end(c, entry->recorded);
         kept_remove(entry);

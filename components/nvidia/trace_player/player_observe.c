@@ -60,7 +60,7 @@ static struct itrace_inst observe_describe(const struct ptx_code *code,
             to.sources[to.source_count++] = operands.source[i];
     if (ptx_name_is_barrier(to.name) || strstr(to.name, ".wait_group"))
         observe_immediates(from, &to);
-    if (from->opcode == PTX_OP_WGMMA_MMA_ASYNC) /* is A in registers? */
+    if (from->opcode == PTX_OP_WGMMA_MMA_ASYNC) /* A may be in registers */
         to.immediates[to.immediate_count++] = from->operands[1].kind == PTX_OPERAND_VECTOR;
     return to;
 }
@@ -71,12 +71,12 @@ static void observe_name(const struct player_call *c, const struct itrace_inst *
 {
     const struct ptx_module *m = c->call.code->module;
     const struct ptx_function *f = ptx_function_of(m, number);
-    const struct ptx_instruction *of = &f->instructions[number - f->first_instruction];
+    const struct ptx_instruction *instruction = &f->instructions[number - f->first_instruction];
     char place[160];
-    if (of->line)
-        ptx_place(m, of, place, sizeof place);
+    if (instruction->line)
+        ptx_place(m, instruction, place, sizeof place);
     else
-        snprintf(place, sizeof place, "PTX:%u", of->ptx_line);
+        snprintf(place, sizeof place, "PTX:%u", instruction->ptx_line);
     account_name(c->player, c->kernel, inst, place);
 }
 
@@ -86,7 +86,7 @@ static void observe_decode(struct player_call *c, const struct warp_step *step)
     if (c->decoded[id / 64] >> id % 64 & 1)
         return;
     const struct itrace_inst inst = observe_describe(c->call.code, step);
-    struct trace_inst *to = &arena_at(struct trace_inst, c->kernel->inst_table)[id];
+    struct trace_inst *to = &arena_at(struct trace_inst, c->kernel->insts_at)[id];
     *to = trace_writer_decode(&inst);
     trace_async_decode(&inst, to);
     c->player->io.stats.unknown += !inst.known;
@@ -140,7 +140,7 @@ static uint32_t lanes_of(const struct player_call *c, uint32_t warp)
 }
 
 /* When the last lanes have come to the barrier or ended, it is over for the warp. */
-static void lanes_settle(struct player_call *c, uint32_t warp)
+static void lanes_end_barrier(struct player_call *c, uint32_t warp)
 {
     struct player_lanes *l = &c->lanes[warp];
     if (l->arrived && !(lanes_of(c, warp) & ~(l->arrived | l->exited)))
@@ -154,7 +154,7 @@ static bool lanes_arrive(struct player_call *c, const struct warp_step *step)
     struct player_lanes *l = &c->lanes[step->warp];
     bool first = !l->arrived;
     l->arrived |= step->active;
-    lanes_settle(c, step->warp);
+    lanes_end_barrier(c, step->warp);
     return first;
 }
 
@@ -193,7 +193,7 @@ static void observe_step(void *context, const struct warp_step *step)
         ptx_checks_step(&c->call, step);
     observe_decode(c, step);
     const uint32_t id = step->instruction % TRACE_INSTS;
-    const struct trace_inst *inst = &arena_at(struct trace_inst, c->kernel->inst_table)[id];
+    const struct trace_inst *inst = &arena_at(struct trace_inst, c->kernel->insts_at)[id];
     struct itrace_step s; /* without its addresses, which only accesses have */
     s.mask = step->active;
     s.mode = ITRACE_MODE_NONE;
@@ -222,5 +222,5 @@ static void observe_step(void *context, const struct warp_step *step)
     warp_reserve(w, TRACE_RECORD);
     w->word_count += trace_writer_record(w->words + w->word_count, id, &s, space);
     w->count++;
-    lanes_settle(c, step->warp);
+    lanes_end_barrier(c, step->warp);
 }

@@ -7,6 +7,14 @@
 
 #include "trace_player_state.h"
 
+/* Notes on approximations that the run has printed. */
+struct trace_notes {
+    uint32_t printed; /* bits of families */
+    bool has_groups;  /* traces say what closes a group of products */
+};
+
+static struct trace_notes trace_notes;
+
 /* Notes that a run has printed; host memory. */
 static struct trace_notes trace_notes;
 
@@ -115,7 +123,7 @@ static void trace_async_begin(void)
     trace_notes = (struct trace_notes){0};
 }
 
-static void trace_async_note(enum trace_family family)
+static void trace_async_warn(enum trace_family family)
 {
     uint32_t bit = 1u << family;
     if (family == FAMILY_NONE || trace_notes.printed & bit)
@@ -172,7 +180,7 @@ static void trace_async_decode(const struct itrace_inst *from, struct trace_inst
             continue;
         to->unit = rows[i].unit;
         to->kind = rows[i].kind;
-        trace_async_note((enum trace_family)rows[i].family);
+        trace_async_warn((enum trace_family)rows[i].family);
         break;
     }
     if (to->kind == TRACE_MATRIX)
@@ -188,7 +196,7 @@ static void trace_async_decode(const struct itrace_inst *from, struct trace_inst
                         ? (uint16_t)from->immediates[0]
                         : UINT16_MAX;
     if (to->kind == TRACE_MATRIX_WAIT && !trace_notes.has_groups)
-        trace_async_note(FAMILY_GROUPS);
+        trace_async_warn(FAMILY_GROUPS);
 }
 
 /* A bulk copy as it is executed: what its line does not say, or the simulation does not do. */
@@ -197,9 +205,9 @@ static void trace_async_step(const struct itrace_step *step)
     if (!step->mask)
         return;
     if (!step->copy.runs)
-        trace_async_note(FAMILY_UNSIZED);
+        trace_async_warn(FAMILY_UNSIZED);
     else if (step->copy.multicast)
-        trace_async_note(FAMILY_MULTICAST);
+        trace_async_warn(FAMILY_MULTICAST);
     if (step->copy.runs && step->copy.is_short)
-        trace_async_note(FAMILY_SHORT);
+        trace_async_warn(FAMILY_SHORT);
 }

@@ -6,7 +6,7 @@
 /* A copy waits for the kernels before it and holds up later commands, as a copy of the null stream
  * does.
  */
-static bool copy_take(struct trace_player *p, const struct itrace_command *command)
+static bool copy_accept(struct trace_player *p, const struct itrace_command *command)
 {
     bool fills = player_fills(p) && platform_mode() != PLATFORM_FUNCTIONAL;
     if (command->kind != ITRACE_COMMAND_WRITE) { /* nothing that is simulated here */

@@ -12,6 +12,16 @@
 
 static struct trace_files trace_files;
 
+static struct trace_files *trace_files_get(void)
+{
+    return &trace_files;
+}
+
+static bool player_has_host(const struct trace_player *p)
+{
+    return trace_player_host_is_connected(p) && !trace_files.path;
+}
+
 static const char allow_remedy[] = "; '--allow-incomplete' plays what is there";
 
 static void trace_files_report(void *context, bool is_error, const char *path, uint64_t line,
@@ -38,8 +48,8 @@ static void trace_file_close(struct trace_file *f)
 static void trace_files_open(void)
 {
     trace_files.path = option_text("play sass");
-    trace_files.no_cache = option_flag("no-cache");
-    trace_files.allow_incomplete = option_flag("allow-incomplete");
+    trace_files.skips_cache = option_flag("no-cache");
+    trace_files.allows_incomplete = option_flag("allow-incomplete");
 }
 
 /* Before a platform begins: forgets the one before. */
@@ -67,7 +77,7 @@ static bool trace_files_all_there(const char *path)
             list->commands[kept++] = *c;
             continue;
         }
-        bool allowed = trace_files.allow_incomplete;
+        bool allowed = trace_files.allows_incomplete;
         snprintf(text, sizeof text, "'%.160s' cannot be read: %s%s", c->name, strerror(errno),
                  allowed ? "; left out, and the kernels behind it are numbered without it"
                          : allow_remedy);
@@ -89,7 +99,7 @@ static bool trace_files_list(const char *path)
 {
     const struct itrace_list_reader reader = {.path = path,
                                               .report = trace_files_report,
-                                              .tolerant = trace_files.allow_incomplete,
+                                              .tolerant = trace_files.allows_incomplete,
                                               .remedy = allow_remedy};
     if (trace_files.has_list)
         return true;
@@ -108,11 +118,11 @@ static struct itrace *trace_file_open(uint32_t slot, uint32_t command, bool plai
     trace_file_close(f);
     struct itrace_options options = {.report = trace_files_report,
                                      .context = plainly ? f : NULL,
-                                     .use_cache = !plainly && !trace_files.no_cache,
+                                     .use_cache = !plainly && !trace_files.skips_cache,
                                      .remedy = allow_remedy,
                                      .said = &trace_files.reported,
-                                     .demand = trace_files.allow_incomplete ? ITRACE_GAPS_ALLOWED
-                                                                            : ITRACE_GAPS_REFUSED};
+                                     .demand = trace_files.allows_incomplete ? ITRACE_GAPS_ALLOWED
+                                                                             : ITRACE_GAPS_REFUSED};
     f->is_open = true;
     f->command = command;
     f->events = 0;

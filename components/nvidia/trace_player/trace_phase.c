@@ -117,7 +117,7 @@ static uint32_t phase_need(const struct player_barrier *b, uint32_t warp, uint32
 static void phases_end_warp(const struct trace_player *p, const struct player_kernel *k,
                             const struct trace_block *block, uint32_t warp)
 {
-    const struct trace_inst *insts = arena_at(const struct trace_inst, k->inst_table);
+    const struct trace_inst *insts = arena_at(const struct trace_inst, k->insts_at);
     const struct player_phases *phases = player_phases(k);
     uint32_t *words = trace_writer_word(trace_player_stream(p), 0);
     uint32_t seen[TRACE_PHASES] = {0}, at = block->warp[warp].at;

@@ -56,14 +56,14 @@ static void trace_player_init(struct trace_player *p)
                               .sub_cores = params->sub_cores,
                               .shared_unit = params->shared_unit,
                               .shared_system = params->shared_system};
-    p->rooms = arena_allocate(sms * sizeof(struct sm_room));
+    p->rooms_at = arena_allocate(sms * sizeof(struct sm_room));
     for (uint32_t i = 0; i < sms; i++)
         *player_room(p, i) = p->sm.room;
     trace_writer_init(&p->writer, trace_player_stream(p), params->memory,
                       sms * params->blocks + (2 + ITRACE_CLUSTER) * params->kernels);
     for (uint32_t i = 0; i < params->kernels; i++) {
-        p->kernel[i].inst_table = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
-        p->kernel[i].phases = arena_allocate(sizeof(struct player_phases));
+        p->kernel[i].insts_at = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
+        p->kernel[i].phases_at = arena_allocate(sizeof(struct player_phases));
     }
     p->asking = TRACE_NOTHING;
     account_init(p);
@@ -71,7 +71,7 @@ static void trace_player_init(struct trace_player *p)
 
 /* ---- kernels ---- */
 
-/* False: a block of this kernel fits nowhere, ever. */
+/* False: a block of this kernel never fits. */
 static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
                            const struct player_needs *needs)
 {
@@ -83,7 +83,7 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
         k->carve = sm_room_carve(k->per_sm * k->block.shared, p->sm.room.shared);
         return true;
     }
-    snprintf(trace_files.error, sizeof trace_files.error,
+    snprintf(trace_files_get()->error, sizeof trace_files_get()->error,
              "%s: a block of %llu threads, %llu registers a thread and %llu bytes of shared memory "
              "does not fit on an SM: not enough %s",
              needs->name, (unsigned long long)needs->threads, (unsigned long long)needs->registers,
@@ -101,7 +101,7 @@ static const struct itrace *kernel_open(struct trace_player *p, struct player_ke
     if (!trace)
         return NULL;
     const uint32_t *grid = trace->header.grid;
-    sample_take(p, k, trace->header.kernel_name);
+    sample_enter(p, k, trace->header.kernel_name);
     progress_add_kernel((uint64_t)grid[0] * grid[1] * grid[2]);
     return listed && k->way != SAMPLING_SKIPPED ? trace_file_open(slot, k->command, false) : trace;
 }
@@ -119,10 +119,10 @@ static struct player_kernel *kernel_begin_slot(struct trace_player *p, uint32_t 
     struct player_kernel *k = &p->kernel[slot];
     *k = (struct player_kernel){.phase = PLAYER_WAITING,
                                 .command = p->command,
-                                .inst_table = k->inst_table,
-                                .phases = k->phases,
-                                .uses = k->uses,
-                                .pcs = k->pcs,
+                                .insts_at = k->insts_at,
+                                .phases_at = k->phases_at,
+                                .uses_at = k->uses_at,
+                                .pcs_at = k->pcs_at,
                                 .reading_block = TRACE_NOTHING,
                                 .next_block = TRACE_NOTHING};
     return k;
@@ -131,7 +131,7 @@ static struct player_kernel *kernel_begin_slot(struct trace_player *p, uint32_t 
 static bool traced_kernel_fits(struct trace_player *p, struct player_kernel *k,
                                const struct itrace_header *h)
 {
-    const struct player_needs needs = {.name = trace_files.list.commands[k->command].name,
+    const struct player_needs needs = {.name = trace_files_get()->list.commands[k->command].name,
                                        .threads = (uint64_t)h->block[0] * h->block[1] * h->block[2],
                                        .registers = h->registers,
                                        .shared = h->shared_bytes};
@@ -147,7 +147,7 @@ static uint64_t launch_time(const struct trace_player *p, const struct player_ke
     return p->ended < k->ended_before ? ENGINE_NEVER : p->ended_at + k->delay;
 }
 
-static bool traced_kernel_take(struct trace_player *p)
+static bool traced_kernel_accept(struct trace_player *p)
 {
     uint32_t slot = player_free_slot(p);
     if (slot == TRACE_NOTHING)
@@ -209,7 +209,7 @@ static void kernel_launch(struct trace_player *p, struct player_kernel *k)
     char name[SAMPLE_NAME];
     uint32_t slot = (uint32_t)(k - p->kernel);
     const struct itrace *trace = trace_file_at(slot, k->command, k->events);
-    struct trace_file *file = &trace_files.file[slot];
+    struct trace_file *file = &trace_files_get()->file[slot];
     if (!trace) {
         player_fail(p);
         return;
@@ -256,7 +256,7 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
 {
     uint32_t slot = p->order[position];
     struct player_kernel *k = &p->kernel[slot];
-    struct trace_file *file = &trace_files.file[slot];
+    struct trace_file *file = &trace_files_get()->file[slot];
     struct itrace *trace = trace_file_at(slot, k->command, k->events);
     if (trace) {
         itrace_report_unknown(trace);
@@ -273,12 +273,12 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
 
 /* ---- the list ---- */
 
-static bool commands_take(struct trace_player *p)
+static bool commands_accept(struct trace_player *p)
 {
     bool progress = false;
-    while (p->command < trace_files.list.count && p->fill_at == p->fill_end && !p->fills) {
-        const struct itrace_command *command = &trace_files.list.commands[p->command];
-        if (!(command->name ? traced_kernel_take(p) : copy_take(p, command)))
+    while (p->command < trace_files_get()->list.count && p->fill_at == p->fill_end && !p->fills) {
+        const struct itrace_command *command = &trace_files_get()->list.commands[p->command];
+        if (!(command->name ? traced_kernel_accept(p) : copy_accept(p, command)))
             break;
         progress = true;
     }
@@ -314,7 +314,7 @@ static bool turn_has_come(const struct trace_player *p)
 }
 
 /* A block has been placed, whose successor has its turn `block_cost` later. */
-static void turn_take(struct trace_player *p, const struct player_kernel *k)
+static void turn_end(struct trace_player *p, const struct player_kernel *k)
 {
     uint64_t now = trace_player_now(p) * 100;
     p->turn = max(p->turn, now) + trace_player_params(p)->block_cost;
@@ -333,7 +333,7 @@ static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
             continue;
         sm_room_take(room, &k->block);
         account_place(p, k, sm);
-        turn_take(p, k);
+        turn_end(p, k);
         player_block(p, k->next_block)->placed = p->placed++;
         trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next_block);
         read_block_placed(p, k);
@@ -473,7 +473,7 @@ static void check_memory(struct trace_player *p)
 /* False: there is nothing to play. */
 static bool has_list(struct trace_player *p)
 {
-    const char *path = trace_files.path;
+    const char *path = trace_files_get()->path;
     if (first_player(p) != p->io.base.leaf) {
         const struct platform_instance *all = engine_base.platform->instances;
         engine_fail(&p->io.base,
@@ -483,14 +483,14 @@ static bool has_list(struct trace_player *p)
                     instance_text(all[first_player(p)].path));
         return false;
     }
-    if (trace_files.has_list)
+    if (trace_files_get()->has_list)
         return true;
     if (path && trace_files_list(path)) {
-        p->io.stats.left_out = trace_files.list.left_out;
+        p->io.stats.left_out = trace_files_get()->list.left_out;
         return true;
     }
     if (!path)
-        snprintf(trace_files.error, sizeof trace_files.error,
+        snprintf(trace_files_get()->error, sizeof trace_files_get()->error,
                  "this platform plays traces: name a list of them with --play sass=LIST");
     player_fail(p);
     return false;
@@ -507,7 +507,7 @@ static bool trace_player_tick(struct trace_player *p)
     progress |= copy_fill(p);
     progress |= blocks_place(p);
     progress |= kernels_step(p);
-    progress |= commands_take(p);
+    progress |= commands_accept(p);
     if (!progress)
         check_memory(p);
     return progress;

@@ -38,10 +38,10 @@ struct trace_file {
     struct sampler_shape shape; /* --kernels auto */
 };
 
-/* Outside of the simulation's state, one of a process: see trace_files.c. */
+/* Outside of the simulation's state: trace_files.c defines the one of the process. */
 struct trace_files {
     const char *path; /* --play sass, or NULL */
-    bool no_cache, allow_incomplete;
+    bool skips_cache, allows_incomplete;
     unsigned reported; /* oddities of traces that were reported in this run */
     struct itrace_list list;
     bool has_list;
@@ -49,30 +49,7 @@ struct trace_files {
     struct trace_file file[TRACE_FILES];
 };
 
-static struct trace_files trace_files;
-
-enum {
-    PROFILE_BLOCKS = 32, /* instructions by a hash of their place in the kernel */
-    PROFILE_DETAILS = 8
-};
-
-/* Host memory, of the kernel that is being read: see trace_profile.c. */
-struct profile {
-    uint64_t units[SASS_CLASS_COUNT]; /* warp instructions */
-    uint64_t blocks[PROFILE_BLOCKS];
-    uint64_t accesses;               /* lines of single accesses to global memory */
-    struct itrace_set lines, before; /* lines of this kernel, and of the one before */
-};
-
-static struct profile profile;
-
-/* Notes on approximations that the run has printed: see trace_async.c. */
-struct trace_notes {
-    uint32_t printed; /* bits of families */
-    bool has_groups;  /* traces say what closes a group of products */
-};
-
-static struct trace_notes trace_notes;
+enum { PROFILE_DETAILS = 8 };
 
 /* ---- state ---- */
 
@@ -118,8 +95,8 @@ struct player_kernel {
     uint64_t start_at; /* cycle of the first block; before that: of the next attempt to begin */
     uint64_t ended_before, delay; /* when it is launched: see launch_time() */
     uint64_t local_base;
-    uint32_t inst_table;    /* arena: struct trace_inst [TRACE_INSTS] */
-    uint32_t phases;        /* arena: struct player_phases */
+    uint32_t insts_at;      /* arena: struct trace_inst [TRACE_INSTS] */
+    uint32_t phases_at;     /* arena: struct player_phases */
     uint32_t inst_count;    /* number of these that are there */
     uint32_t reading_block; /* block that is being read, TRACE_NOTHING: none */
     uint32_t warp;          /* warp that is read of that block */
@@ -133,8 +110,8 @@ struct player_kernel {
     struct sm_room block;
     uint64_t blocks, warp_instructions, thread_instructions;
     uint32_t registers; /* registers of a thread */
-    uint32_t uses;      /* arena: struct player_use [count(work)] */
-    uint32_t pcs;       /* arena: uint32_t [TRACE_INSTS], of a profile of instructions; */
+    uint32_t uses_at;   /* arena: struct player_use [count(work)] */
+    uint32_t pcs_at;    /* arena: uint32_t [TRACE_INSTS], of a profile of instructions */
     uint32_t profile;   /* its number there */
     bool accounts;      /* SMs account for its warps */
     struct slot_account slots;
@@ -160,13 +137,14 @@ struct trace_player {
     struct trace_player_io io;
     struct trace_writer writer;
     struct sm_shape sm;
-    uint32_t rooms;    /* arena: struct sm_room [count(work)] */
+    uint32_t rooms_at; /* arena: struct sm_room [count(work)] */
     uint32_t command;  /* the next one of the list */
     uint32_t launches; /* kernels taken */
     uint64_t ended;    /* kernels that have ended; the cycle in which the last one did */
     uint64_t ended_at;
     uint32_t copied; /* functional mode: commands whose copies were repeated */
-    bool stale; /* kernels were skipped: what caches hold is older than the warm-up asked for */
+    /* Kernels were skipped: what caches hold is older than the warm-up asked for. */
+    bool has_stale_caches;
     uint32_t order[TRACE_FILES]; /* kernels that are not free, oldest first */
     uint32_t order_count;
     uint64_t placed;            /* blocks so far */
@@ -183,17 +161,17 @@ struct trace_player {
 
 static inline struct sm_room *player_room(const struct trace_player *p, uint32_t sm)
 {
-    return arena_at(struct sm_room, p->rooms) + sm;
+    return arena_at(struct sm_room, p->rooms_at) + sm;
 }
 
 static inline struct trace_block *player_block(const struct trace_player *p, uint32_t block)
 {
-    return arena_at(struct trace_block, trace_player_stream(p)->blocks) + block;
+    return arena_at(struct trace_block, trace_player_stream(p)->blocks_at) + block;
 }
 
 static inline struct player_phases *player_phases(const struct player_kernel *k)
 {
-    return arena_at(struct player_phases, k->phases);
+    return arena_at(struct player_phases, k->phases_at);
 }
 
 /* True if sectors that the host has copied are in the L2 afterwards. */
@@ -201,12 +179,6 @@ static inline bool player_fills(const struct trace_player *p)
 {
     return trace_player_params(p)->copies == TRACE_PLAYER_COPIES_FILL
            && trace_player_l2_is_connected(p);
-}
-
-/* True if a program launches kernels, in place of a list. */
-static inline bool player_has_host(const struct trace_player *p)
-{
-    return trace_player_host_is_connected(p) && !trace_files.path;
 }
 
 /* ---- trace_player.c ---- */
@@ -237,8 +209,8 @@ static uint32_t sample_kernel_number(const char *symbol);
 
 /* ---- trace_copies.c ---- */
 
-/* False: not yet. */
-static bool copy_take(struct trace_player *p, const struct itrace_command *command);
+/* False: the copy cannot begin yet. */
+static bool copy_accept(struct trace_player *p, const struct itrace_command *command);
 static bool copy_fill(struct trace_player *p);
 
 /* ---- player_host.c ---- */
@@ -249,8 +221,8 @@ static bool host_launch_end(struct trace_player *p, const struct player_kernel *
 
 /* ---- player_execute.c ---- */
 
-/* The kernel's arguments and code, and what its blocks need. False: trace_files.error has the
- * reason. */
+/* The kernel's arguments and code, and what its blocks need. False: trace_files_get()->error has
+ * the reason. */
 static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                           const struct aql_packet *packet, const struct command_request *m);
 static void execute_end(struct trace_player *p, struct player_kernel *k);
@@ -264,6 +236,9 @@ static bool execute_asked(struct trace_player *p);
 
 /* ---- trace_files.c ---- */
 
+static struct trace_files *trace_files_get(void);
+/* True if a program launches kernels, in place of a list. */
+static bool player_has_host(const struct trace_player *p);
 static void trace_files_report(void *context, bool is_error, const char *path, uint64_t line,
                                const char *text);
 static void trace_file_close(struct trace_file *f);
@@ -336,7 +311,7 @@ static uint32_t signature_age(const struct itrace *trace);
 /* ---- trace_sample.c ---- */
 
 static bool sample_in_turn(void);
-static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol);
+static void sample_enter(struct trace_player *p, struct player_kernel *k, const char *symbol);
 static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k);
 static void sample_describe(const struct trace_player *p, const struct player_kernel *k,
                             const struct itrace *trace);

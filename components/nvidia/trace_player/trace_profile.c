@@ -9,6 +9,18 @@
 
 #include "trace_player_state.h"
 
+enum { PROFILE_BLOCKS = 32 /* instructions by a hash of their place in the kernel */ };
+
+/* Host memory, of the kernel that is being read. */
+struct profile {
+    uint64_t units[SASS_CLASS_COUNT]; /* warp instructions */
+    uint64_t blocks[PROFILE_BLOCKS];
+    uint64_t accesses;               /* lines of single accesses to global memory */
+    struct itrace_set lines, before; /* lines of this kernel, and of the one before */
+};
+
+static struct profile profile;
+
 static struct profile profile;
 
 /* A new kernel. */

@@ -9,17 +9,17 @@
 
 static void player_too_small(const struct trace_player *p, const struct player_kernel *k)
 {
-    snprintf(trace_files.error, sizeof trace_files.error,
+    snprintf(trace_files_get()->error, sizeof trace_files_get()->error,
              "%s: a thread block does not fit into 'memory' of the trace_player, %lld MiB",
              k->is_program ? "a block that is executed"
-                           : trace_files.list.commands[k->command].name,
+                           : trace_files_get()->list.commands[k->command].name,
              (long long)(trace_player_params(p)->memory >> 20));
 }
 
 /* The simulation ends with the error of the readers. */
 static void player_fail(const struct trace_player *p)
 {
-    engine_fail(&p->io.base, "%s", trace_files.error);
+    engine_fail(&p->io.base, "%s", trace_files_get()->error);
 }
 
 static bool read_begin(struct trace_player *p, struct player_kernel *k)
@@ -30,16 +30,16 @@ static bool read_begin(struct trace_player *p, struct player_kernel *k)
     uint32_t number = w->blocks_free;
     struct trace_block *b = player_block(p, number);
     w->blocks_free = b->next;
-    *b = (struct trace_block){.insts = k->inst_table,
+    *b = (struct trace_block){.insts_at = k->insts_at,
                               .carve = k->carve,
                               .kernel = (uint32_t)(k - p->kernel),
                               .threads = k->block.threads,
                               .warps = k->block.threads / 32,
                               .asks = k->accounts,
                               .profile = k->profile,
-                              .pcs = k->pcs,
+                              .pcs_at = k->pcs_at,
                               .local_base = k->local_base};
-    b->first = b->last = trace_writer_take(w, trace_player_stream(p));
+    b->first = b->last = trace_writer_copy(w, trace_player_stream(p));
     k->write_at = b->first * TRACE_CHUNK;
     k->reading_block = number;
     phases_begin(k);
@@ -88,19 +88,19 @@ static bool read_step(struct trace_player *p, struct player_kernel *k, const str
         return false;
     }
     if (inst->id >= k->inst_count) {
-        struct trace_inst *to = &arena_at(struct trace_inst, k->inst_table)[inst->id];
+        struct trace_inst *to = &arena_at(struct trace_inst, k->insts_at)[inst->id];
         *to = trace_writer_decode(inst);
         trace_async_decode(inst, to);
         account_name(p, k, inst, NULL);
         k->inst_count = inst->id + 1;
     }
-    const struct trace_inst *known = arena_at(struct trace_inst, k->inst_table) + inst->id;
-    if (known->unit == TRACE_COPIER)
+    const struct trace_inst *first = arena_at(struct trace_inst, k->insts_at) + inst->id;
+    if (first->unit == TRACE_COPIER)
         trace_async_step(&trace->step);
     p->io.stats.unknown += !inst->known;
-    phases_pass(k, inst, known->kind);
-    unsigned length = trace_has_phase(known->kind)
-                          ? phase_read(k, words, known->kind, &trace->step)
+    phases_pass(k, inst, first->kind);
+    unsigned length = trace_has_phase(first->kind)
+                          ? phase_read(k, words, first->kind, &trace->step)
                           : trace_writer_record(words, inst->id, &trace->step, read_space(trace));
     if (k->part != trace->part) {
         k->part = trace->part;
@@ -134,7 +134,7 @@ static void part_describe(struct trace_block *b)
 }
 
 /* The instructions that follow become the warp's, as far as they belong to the block's part. */
-static void part_take(const struct trace_player *p, struct trace_block *b, uint32_t warp)
+static void part_begin(const struct trace_player *p, struct trace_block *b, uint32_t warp)
 {
     const uint32_t *words = trace_writer_word(trace_player_stream(p), 0);
     uint32_t at = b->warp[warp].at, *rest = &b->warp[warp].rest;
@@ -178,7 +178,7 @@ static bool read_asked(struct trace_player *p)
         }
         b->part++;
         for (uint32_t w = 0; w < b->warps; w++)
-            part_take(p, b, w);
+            part_begin(p, b, w);
         part_describe(b);
         trace_player_work_send_go_on(p, b->sm, 0, block);
         *link = b->next;

@@ -41,7 +41,7 @@ static bool sample_begins_cold(const struct trace_player *p)
 {
     const struct sampling *s = platform_sampling();
     return s->kernels && !s->automatic && platform_mode() != PLATFORM_FUNCTIONAL
-           && (s->warmup == SAMPLING_NONE || p->stale);
+           && (s->warmup == SAMPLING_NONE || p->has_stale_caches);
 }
 
 /* ---- kernels chosen one by one ---- */
@@ -56,7 +56,7 @@ static uint32_t sample_kernel_number(const char *symbol)
 
 /* Derives the shape of a kernel, by which launches are told apart, from its header and its
  * input. */
-static void sample_look_at(struct trace_file *file)
+static void sample_read_shape(struct trace_file *file)
 {
     const struct itrace_header *h = &file->trace.header;
     uint32_t symbol = sample_kernel_number(h->kernel_name);
@@ -68,7 +68,7 @@ static void sample_look_at(struct trace_file *file)
                                .age = signature_age(&file->trace)};
 }
 
-static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol)
+static void sample_enter(struct trace_player *p, struct player_kernel *k, const char *symbol)
 {
     char name[SAMPLE_NAME];
     itrace_name_plain(symbol, name, sizeof name);
@@ -76,7 +76,7 @@ static void sample_take(struct trace_player *p, struct player_kernel *k, const c
     if (platform_sampling()->kernels)
         census_note(platform_sampling(), k->launch, name, symbol);
     if (platform_sampling()->automatic) {
-        sample_look_at(&trace_files.file[k - p->kernel]);
+        sample_read_shape(&trace_files_get()->file[k - p->kernel]);
         return;
     }
     k->way = (uint8_t)sampling_way(platform_sampling(), k->launch, name, symbol);
@@ -91,9 +91,10 @@ static void sample_choose(struct trace_player *p, struct player_kernel *k)
     struct sampler_shape ahead[TRACE_FILES];
     uint32_t slot = (uint32_t)(k - p->kernel);
     for (uint32_t i = 1; i < p->order_count; i++)
-        ahead[i - 1] = trace_files.file[p->order[i]].shape;
+        ahead[i - 1] = trace_files_get()->file[p->order[i]].shape;
     online_sampling_foresee(ahead, p->order_count - 1);
-    k->way = (uint8_t)online_sampling_choose(k->launch, &trace_files.file[slot].shape, 0, NULL);
+    k->way =
+        (uint8_t)online_sampling_choose(k->launch, &trace_files_get()->file[slot].shape, 0, NULL);
     k->touches = k->way == SAMPLING_TOUCHING;
     if (k->way != SAMPLING_SKIPPED && !trace_file_open(slot, k->command, false))
         player_fail(p);
@@ -129,7 +130,7 @@ static void sample_window_end(struct component *self)
         warm_drop_all();
         touch_copies(p, 0, k->command);
     }
-    p->stale = false;
+    p->has_stale_caches = false;
     if (sample_is_timed(k)) {
         k->phase = PLAYER_READY;
         return;
@@ -146,7 +147,7 @@ static void sample_window_end(struct component *self)
 static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k)
 {
     if (k->way == SAMPLING_SKIPPED && !platform_sampling()->automatic) {
-        p->stale = true;
+        p->has_stale_caches = true;
         return PLAYER_UNTIMED;
     }
     if (sample_is_timed(k) && !sample_begins_cold(p) && !platform_sampling()->automatic)

@@ -53,7 +53,7 @@ static bool touch_open(const struct trace_player *p)
         touch.unit[i] = warm_unit_behind(touch_ring(p, i));
         if (touch.unit[i] != UINT32_MAX)
             continue;
-        snprintf(trace_files.error, sizeof trace_files.error,
+        snprintf(trace_files_get()->error, sizeof trace_files_get()->error,
                  "work[%u] does not lead straight to a streaming_multiprocessor, so its caches "
                  "cannot be warmed without time; use --warmup none, perfect or memory:N",
                  i);
@@ -126,7 +126,7 @@ static void touch_warp(struct trace_player *p, struct player_kernel *k, struct t
                        uint32_t warp, struct touch_block *t)
 {
     const uint32_t *words = trace_words(trace_player_stream(p));
-    const struct trace_inst *insts = arena_at(const struct trace_inst, k->inst_table);
+    const struct trace_inst *insts = arena_at(const struct trace_inst, k->insts_at);
     uint64_t loading[TRACE_REGISTERS / 64] = {0};
     while (b->warp[warp].count) {
         uint32_t at = trace_record(words, b->warp[warp].at);
@@ -222,7 +222,7 @@ static void touch_copies(const struct trace_player *p, uint32_t first, uint32_t 
     if (!player_fills(p))
         return;
     for (uint32_t i = first; i < end; i++) {
-        const struct itrace_command *command = &trace_files.list.commands[i];
+        const struct itrace_command *command = &trace_files_get()->list.commands[i];
         uint64_t at = command->address, stop = at + command->bytes;
         while (command->kind == ITRACE_COMMAND_WRITE && at < stop) {
             uint64_t piece = round_down(at, WARM_LINE);
@@ -248,12 +248,12 @@ static bool touch_kernel(struct trace_player *p, struct player_kernel *k)
         warm_begin_all(false);
     do {
         touch_place(p, k);
-        if (!touch.count && !k->is_read && !*trace_files.error)
+        if (!touch.count && !k->is_read && !*trace_files_get()->error)
             player_too_small(p, k);
         touch_round(p, k);
-    } while (!*trace_files.error && (touch.count || !k->is_read));
+    } while (!*trace_files_get()->error && (touch.count || !k->is_read));
     if (k->touches)
         warm_begin_all(false); /* the L1s forget at the end of a kernel */
     engine_count_instructions(&p->io.base, k->warp_instructions);
-    return !*trace_files.error;
+    return !*trace_files_get()->error;
 }

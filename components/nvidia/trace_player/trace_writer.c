@@ -12,18 +12,18 @@ static inline void trace_writer_init(struct trace_writer *w, struct trace_stream
 {
     w->chunks = w->free_count = (uint32_t)(bytes / (TRACE_CHUNK * sizeof(uint32_t)));
     w->free_chunk = TRACE_NOTHING;
-    s->words = arena_allocate((size_t)w->chunks * TRACE_CHUNK * sizeof(uint32_t));
-    s->blocks = arena_allocate(blocks * sizeof(struct trace_block));
+    s->words_at = arena_allocate((size_t)w->chunks * TRACE_CHUNK * sizeof(uint32_t));
+    s->blocks_at = arena_allocate(blocks * sizeof(struct trace_block));
     for (uint32_t i = 0; i < blocks; i++)
-        arena_at(struct trace_block, s->blocks)[i].next = i + 1 < blocks ? i + 1 : TRACE_NOTHING;
+        arena_at(struct trace_block, s->blocks_at)[i].next = i + 1 < blocks ? i + 1 : TRACE_NOTHING;
 }
 
 static inline uint32_t *trace_writer_word(const struct trace_stream *s, uint32_t at)
 {
-    return arena_at(uint32_t, s->words) + at;
+    return arena_at(uint32_t, s->words_at) + at;
 }
 
-static inline uint32_t trace_writer_take(struct trace_writer *w, const struct trace_stream *s)
+static inline uint32_t trace_writer_copy(struct trace_writer *w, const struct trace_stream *s)
 {
     uint32_t chunk = w->free_chunk;
     w->free_count--;
@@ -53,7 +53,7 @@ static inline void trace_writer_restart(struct trace_writer *w, const struct tra
                                         struct trace_block *b)
 {
     trace_writer_drop(w, s, b);
-    b->first = b->last = trace_writer_take(w, s);
+    b->first = b->last = trace_writer_copy(w, s);
 }
 
 static inline void trace_writer_release(struct trace_writer *w, const struct trace_stream *s,
@@ -61,7 +61,7 @@ static inline void trace_writer_release(struct trace_writer *w, const struct tra
 {
     trace_writer_drop(w, s, b);
     b->next = w->blocks_free;
-    w->blocks_free = (uint32_t)(b - arena_at(struct trace_block, s->blocks));
+    w->blocks_free = (uint32_t)(b - arena_at(struct trace_block, s->blocks_at));
 }
 
 static inline uint16_t trace_writer_register(uint16_t number)
@@ -175,7 +175,7 @@ static inline uint32_t trace_writer_room(struct trace_writer *w, const struct tr
 {
     if (at % TRACE_CHUNK + length < TRACE_CHUNK - 1)
         return at;
-    uint32_t chunk = trace_writer_take(w, s);
+    uint32_t chunk = trace_writer_copy(w, s);
     *trace_writer_word(s, at) = TRACE_LINK;
     *trace_writer_word(s, at | (TRACE_CHUNK - 1)) = chunk;
     b->last = chunk;

@@ -20,7 +20,7 @@ static void trace_writer_init(struct trace_writer *w, struct trace_stream *s, ui
 static uint32_t *trace_writer_word(const struct trace_stream *s, uint32_t at);
 
 /* A free chunk; there is one. */
-static uint32_t trace_writer_take(struct trace_writer *w, const struct trace_stream *s);
+static uint32_t trace_writer_copy(struct trace_writer *w, const struct trace_stream *s);
 
 /* The block is over: its chunks and its place are free. */
 static void trace_writer_release(struct trace_writer *w, const struct trace_stream *s,

@@ -105,19 +105,21 @@ void warp_operands(const struct warp_code *code, uint32_t instruction,
 
 /* A warp instruction, when it is executed, in the order of each warp. */
 struct warp_step {
-    uint32_t block;            /* number in the grid: x first */
-    uint32_t warp;             /* in the block */
-    uint32_t instruction;      /* number in the module; its address: warp_instruction_address() */
-    uint32_t active;           /* lanes that execute it: neither elsewhere nor guarded off */
-    uint32_t bytes;            /* that a lane accesses; 0: no access to memory */
-    uint8_t space;             /* enum ptx_space that the address is in, once generic is resolved */
-    const uint64_t *addresses; /* [WARP_LANES], of active lanes: virtual (global) or offsets in
-                                  their window; NULL: no access. Valid during the call */
+    uint32_t block;       /* number in the grid: x first */
+    uint32_t warp;        /* in the block */
+    uint32_t instruction; /* number in the module; its address: warp_instruction_address() */
+    uint32_t active;      /* lanes that execute it: neither elsewhere nor guarded off */
+    uint32_t bytes;       /* that a lane accesses; 0: no access to memory */
+    uint8_t space;        /* enum ptx_space that the address is in, once generic is resolved */
+    /* [WARP_LANES], of active lanes: virtual (global) or offsets in their window; NULL: no
+     * access. Valid during the call. */
+    const uint64_t *addresses;
     struct warp_block *block_memory; /* memory of the block */
     uint32_t phase;                  /* barrier.cluster: how often the block had arrived before */
     uint32_t passed; /* mbarrier.test_wait and try_wait: lanes whose phase is over */
-    uint32_t bulk;   /* cp.async.bulk comes lane by lane, in steps of 1 KiB: bytes of the whole copy
-                        in the first of these, 0 in the others */
+    /* A cp.async.bulk comes lane by lane, in steps of 1 KiB: bytes of the whole copy in the first
+     * of these, 0 in the others. */
+    uint32_t bulk;
     uint64_t barrier; /* address of such a copy's barrier in shared memory, or WARP_NO_BARRIER */
 };
 
@@ -203,7 +205,7 @@ static inline uint64_t warp_cluster_blocks(const struct warp_launch *launch)
            * warp_cluster_size(launch, 2);
 }
 
-/* True if the launch can begin. False: `text` has the reason (sizes, missing instructions). */
+/* False: the launch cannot begin, and `text` has the reason (sizes, missing instructions). */
 bool warp_launch_check(const struct warp_launch *launch, char *text, size_t size);
 
 enum warp_end {
@@ -255,7 +257,8 @@ enum warp_end warp_block_run(struct warp_launch *launch, struct warp_block *bloc
  * they have executed before is over. */
 void warp_block_grant_clock(const struct warp_launch *launch, struct warp_block *block);
 
-/* Bytes at an address as a thread of the block sees it. False: they are not there. For `print`. */
+/* Reads bytes at an address as a thread of the block sees it, for `print`. False: they are not
+ * there. */
 bool warp_read(const struct warp_launch *launch, const struct warp_block *block, uint32_t thread,
                uint64_t address, void *to, size_t bytes);
 
@@ -282,14 +285,14 @@ uint32_t warp_instruction_at(const struct warp_code *code, uint64_t address);
 
 /* The number of the instruction that the warp executes next, with the lanes that execute it;
  * PTX_NONE: all lanes have ended. */
-uint32_t warp_look_place(const struct warp_block *block, const struct warp_launch *launch,
-                         uint32_t warp, uint32_t *lanes);
+uint32_t warp_inspect_place(const struct warp_block *block, const struct warp_launch *launch,
+                            uint32_t warp, uint32_t *lanes);
 
 /* The values of a register of the function, low 64 bits. Returns the lanes that have one: lanes
  * that are in the function, at a place where the register is live. */
-uint32_t warp_look_register(const struct warp_block *block, const struct warp_launch *launch,
-                            uint32_t warp, uint32_t function, uint32_t number,
-                            uint64_t value[WARP_LANES]);
+uint32_t warp_inspect_register(const struct warp_block *block, const struct warp_launch *launch,
+                               uint32_t warp, uint32_t function, uint32_t number,
+                               uint64_t value[WARP_LANES]);
 
 /* The host's memory at a generic address of shared, local or parameter memory, and the number of
  * bytes from there on. NULL for an address elsewhere, or with *bytes 0. */
@@ -297,6 +300,6 @@ const void *warp_look_memory(const struct warp_block *block, const struct warp_l
                              uint32_t thread, uint64_t address, uint64_t *bytes);
 
 /* The place of the block in the grid. */
-void warp_look_block(const struct warp_block *block, uint32_t id[3]);
+void warp_inspect_block(const struct warp_block *block, uint32_t id[3]);
 
 #endif

@@ -34,22 +34,22 @@ const struct warp_block *warp_cluster_block(const struct warp_launch *l, const s
                                             u64 address)
 {
     u64 rank = address >> WARP_RANK_SHIFT;
-    struct warp_block *other = NULL;
+    struct warp_block *peer = NULL;
     if (!rank || rank == b->rank + 1)
         return b;
     bool begun = rank <= b->cluster_blocks
-                 && l->find_block(l->blocks, b->number - b->rank + rank - 1, &other);
-    return begun ? other : NULL;
+                 && l->find_block(l->blocks, b->number - b->rank + rank - 1, &peer);
+    return begun ? peer : NULL;
 }
 
 struct warp_region warp_cluster_region(const struct warp_machine *m, u64 address, u64 window)
 {
-    const struct warp_block *other = warp_cluster_block(m->launch, m->block, address - window);
-    if (!other)
+    const struct warp_block *peer = warp_cluster_block(m->launch, m->block, address - window);
+    if (!peer)
         return (struct warp_region){.host = NULL};
-    return (struct warp_region){(char *)(uintptr_t)other + other->shared_offset,
+    return (struct warp_region){(char *)(uintptr_t)peer + peer->shared_offset,
                                 address & ~(u64)WARP_RANK_OFFSET,
-                                other->shared,
+                                peer->shared,
                                 0,
                                 PTX_SPACE_SHARED,
                                 window};
@@ -97,10 +97,10 @@ static bool find_member(const struct warp_machine *m, uint32_t rank, struct warp
 
 static bool have_all_arrived(const struct warp_machine *m)
 {
-    struct warp_block *other;
+    struct warp_block *peer;
     for (uint32_t rank = 0; rank < m->block->cluster_blocks; rank++)
-        if (!find_member(m, rank, &other)
-            || (other && (int32_t)(other->cluster_phase - m->block->cluster_phase) < 0))
+        if (!find_member(m, rank, &peer)
+            || (peer && (int32_t)(peer->cluster_phase - m->block->cluster_phase) < 0))
             return false;
     return true;
 }

@@ -29,7 +29,7 @@ bool warp_cluster_can_continue(const struct warp_machine *m);
 /* Lanes end. */
 void warp_cluster_leave(struct warp_machine *m, uint32_t mask);
 
-/* Splits that wait for the cluster look again; were there some? */
+/* Wakes splits that wait for the cluster. True if there are some. */
 bool warp_cluster_wake(struct warp_block *block);
 
 #endif

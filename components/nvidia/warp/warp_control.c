@@ -192,9 +192,9 @@ static bool run_gathered(struct warp_machine *m, const struct warp_op *op, uint3
     return true;
 }
 
-/* An operation of lanes that wait for each other. False: some are not here yet. Lanes that name
- * different ones are groups: all of them run when all are here, else the first one parts from the
- * others. */
+/* Runs an operation of lanes that wait for each other. Lanes that name different ones are groups:
+ * all of them run when all are here, else the first one parts from the others. False: some lanes
+ * are not here yet. */
 static bool run_together(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     if (op->kind == WARP_ALIGNED)

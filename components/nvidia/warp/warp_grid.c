@@ -45,7 +45,7 @@ bool warp_launch_check(const struct warp_launch *l, char *text, size_t size)
     return false;
 }
 
-static void *take_memory(struct live *live)
+static void *pop_memory(struct live *live)
 {
     if (live->free_count)
         return live->free_memory[--live->free_count];
@@ -119,7 +119,7 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
     while (end == WARP_DONE && (live.next < last || live.count)) {
         if (live.next < last && live.count < most) {
             uint32_t sm = (uint32_t)(live.next % sms);
-            live.block[live.count++] = warp_block_begin(l, live.next++, sm, take_memory(&live));
+            live.block[live.count++] = warp_block_begin(l, live.next++, sm, pop_memory(&live));
             still = 0;
         }
         uint32_t before = live.count;

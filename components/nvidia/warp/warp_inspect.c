@@ -19,8 +19,8 @@ static bool goes_before(const struct warp_split *a, const struct warp_split *b)
     return a->narrow != b->narrow ? a->narrow > b->narrow : a->pc < b->pc;
 }
 
-uint32_t warp_look_place(const struct warp_block *b, const struct warp_launch *l, uint32_t warp,
-                         uint32_t *lanes)
+uint32_t warp_inspect_place(const struct warp_block *b, const struct warp_launch *l, uint32_t warp,
+                            uint32_t *lanes)
 {
     const struct warp_state *w = warp_of(b, warp);
     const struct warp_split *best = w->split;
@@ -33,8 +33,9 @@ uint32_t warp_look_place(const struct warp_block *b, const struct warp_launch *l
     return l->code->ops[best->pc].instruction;
 }
 
-uint32_t warp_look_register(const struct warp_block *b, const struct warp_launch *l, uint32_t warp,
-                            uint32_t function, uint32_t number, uint64_t value[WARP_LANES])
+uint32_t warp_inspect_register(const struct warp_block *b, const struct warp_launch *l,
+                               uint32_t warp, uint32_t function, uint32_t number,
+                               uint64_t value[WARP_LANES])
 {
     const struct warp_state *w = warp_of(b, warp);
     const struct warp_register *r = &l->code->functions[function].named[number];
@@ -91,7 +92,7 @@ const void *warp_look_memory(const struct warp_block *b, const struct warp_launc
     return NULL;
 }
 
-void warp_look_block(const struct warp_block *b, uint32_t id[3])
+void warp_inspect_block(const struct warp_block *b, uint32_t id[3])
 {
     memcpy(id, b->id, sizeof b->id);
 }

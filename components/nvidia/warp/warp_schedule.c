@@ -137,9 +137,9 @@ static uint32_t waiting_with(const struct warp_state *w, const struct warp_split
 {
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < w->count; i++) {
-        const struct warp_split *other = &w->split[i];
-        if (other->state == WARP_AT_SYNC && !((other->wait ^ s->wait) & w->alive))
-            lanes |= other->mask;
+        const struct warp_split *candidate = &w->split[i];
+        if (candidate->state == WARP_AT_SYNC && !((candidate->wait ^ s->wait) & w->alive))
+            lanes |= candidate->mask;
     }
     return lanes;
 }

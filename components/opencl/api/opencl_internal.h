@@ -82,9 +82,10 @@ cl_int opencl_status(enum driver_status status);
     type CL_API_CALL name parameters
 
 /* A query of an object, by a function that takes a struct opencl_answer. */
-#define OPENCL_QUERY(name, type, what_type, get)                                                   \
-    OPENCL_CALL(name, (type handle, what_type what, size_t capacity, void *value, size_t *needed), \
-                get(handle, what, (struct opencl_answer){capacity, value, needed}))
+#define OPENCL_QUERY(name, type, query_type, get)                                                  \
+    OPENCL_CALL(name,                                                                              \
+                (type handle, query_type query, size_t capacity, void *value, size_t *needed),     \
+                get(handle, query, (struct opencl_answer){capacity, value, needed}))
 /* The two functions that count the references of an object. */
 #define OPENCL_COUNTED(name, type, kind, invalid)                                                  \
     OPENCL_CALL(clRetain##name, (type handle),                                                     \

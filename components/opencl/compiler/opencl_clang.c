@@ -36,9 +36,9 @@ const char *const opencl_libraries[OPENCL_LIBRARIES] = {"opencl.bc", "ocml.bc", 
 static void replace(char *text, const char *from, const char *to)
 {
     size_t old = strlen(from), new = strlen(to);
-    for (char *at = strstr(text, from); at; at = strstr(at + new, from)) {
-        memcpy(at, to, new);
-        memmove(at + new, at + old, strlen(at + old) + 1);
+    for (char *place = strstr(text, from); place; place = strstr(place + new, from)) {
+        memcpy(place, to, new);
+        memmove(place + new, place + old, strlen(place + old) + 1);
     }
 }
 
@@ -46,10 +46,10 @@ static void replace(char *text, const char *from, const char *to)
 static void hide_files(char *text)
 {
     static const char folder[] = "/proc/self/fd/";
-    for (char *at = strstr(text, folder); at; at = strstr(at, folder)) {
-        size_t length = strlen(folder) + strspn(at + strlen(folder), "0123456789");
-        memcpy(at, "program", 7);
-        memmove(at + 7, at + length, strlen(at + length) + 1);
+    for (char *place = strstr(text, folder); place; place = strstr(place, folder)) {
+        size_t length = strlen(folder) + strspn(place + strlen(folder), "0123456789");
+        memcpy(place, "program", 7);
+        memmove(place + 7, place + length, strlen(place + length) + 1);
     }
 }
 
@@ -58,9 +58,9 @@ static char *read_log(int file)
 {
     size_t size;
     char *log = clang_file_read(file, &size);
-    for (char *at = log; at < log + size; at++)
-        if (*at == '\0')
-            *at = ' ';
+    for (char *place = log; place < log + size; place++)
+        if (*place == '\0')
+            *place = ' ';
     char *crash = strstr(log, "PLEASE submit a bug report");
     if (crash)
         *crash = '\0';

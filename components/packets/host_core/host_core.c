@@ -11,7 +11,7 @@
 
 static void host_core_init(struct host_core *c)
 {
-    c->calls = arena_allocate(call_count(c) * sizeof(struct core_call));
+    c->calls_at = arena_allocate(call_count(c) * sizeof(struct core_call));
 }
 
 static uint64_t data_address(const struct host_core *c, uint32_t slot)
@@ -30,14 +30,14 @@ static void place_data(const struct host_core *c, struct core_call *k, uint32_t 
     if (!api_request_decode(&r, blob->bytes, k->bytes, &fault) || r.call != API_CALL_MEMCPY_ASYNC
         || r.memcpy_async.size > HOST_CALL_DATA)
         bug("host_core: data with a packet that is not a copy of at most %d bytes", HOST_CALL_DATA);
-    k->from_device = r.memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST;
+    k->is_from_device = r.memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST;
     k->data_bytes = (uint32_t)r.memcpy_async.size;
-    *(k->from_device ? &r.memcpy_async.destination : &r.memcpy_async.source) =
+    *(k->is_from_device ? &r.memcpy_async.destination : &r.memcpy_async.source) =
         data_address(c, slot);
     api_request_encode(&r, blob->bytes, blob->size, &fault);
 }
 
-static bool take_call(struct host_core *c)
+static bool accept_call(struct host_core *c)
 {
     const struct host_call_request *m = host_core_host_peek(c);
     uint32_t slot = 0;
@@ -57,7 +57,7 @@ static bool take_call(struct host_core *c)
     memcpy(&k->bytes, bytes + 4, sizeof k->bytes); /* length and call of the packet */
     memcpy(&k->call, bytes + 16, sizeof k->call);
     place_data(c, k, slot);
-    if (k->data && !k->from_device)
+    if (k->data && !k->is_from_device)
         k->phase = CORE_PUT;
     c->is_busy = true;
     c->used_calls++;
@@ -145,12 +145,12 @@ static bool wait_for_status(struct host_core *c, struct core_call *k)
 }
 
 /* The packet with the answer has been read. */
-static void take_answer(struct host_core *c, struct core_call *k)
+static void accept_answer(struct host_core *c, struct core_call *k)
 {
     struct api_answer a;
     struct packet_fault fault;
-    bool readable = api_answer_decode(&a, blob_at(k->blob)->bytes, k->bytes, &fault);
-    if (readable && a.state == API_STATE_PENDING) {
+    bool can_read = api_answer_decode(&a, blob_at(k->blob)->bytes, k->bytes, &fault);
+    if (can_read && a.state == API_STATE_PENDING) {
         k->look_cy = host_core_now(c) + host_core_params(c)->poll;
         k->phase = CORE_WAIT;
         return;
@@ -158,7 +158,7 @@ static void take_answer(struct host_core *c, struct core_call *k)
     stat_histogram_add(&c->io.stats.wait_device, k->answer_cy - k->since);
     k->since = k->answer_cy;
     k->phase = CORE_DONE;
-    if (k->data && k->from_device && readable && !a.error) {
+    if (k->data && k->is_from_device && can_read && !a.error) {
         k->issued = k->finished = 0;
         k->phase = CORE_GET;
         timeline_begin(&c->io.base, k->order, "8 read the data from memory");
@@ -199,7 +199,7 @@ static void end_packet_line(struct host_core *c, struct core_call *k, uint32_t o
     if (k->finished < k->bytes)
         return;
     if (k->phase == CORE_READ) {
-        take_answer(c, k);
+        accept_answer(c, k);
         return;
     }
     timeline_end(&c->io.base, k->order, "1 write the packet to memory");
@@ -208,7 +208,7 @@ static void end_packet_line(struct host_core *c, struct core_call *k, uint32_t o
 }
 
 /* The device's status: the packet of a call that is over, or 0. */
-static void take_status(struct host_core *c, uint64_t address)
+static void read_status(struct host_core *c, uint64_t address)
 {
     uint64_t first = address_of(c, 0);
     if (address >= first && address < address_of(c, call_count(c)))
@@ -237,8 +237,8 @@ static bool receive_replies(struct host_core *c)
             uint64_t status = 0;
             if (bytes)
                 memcpy(&status, bytes, sizeof status);
-            take_status(c, status);
-            access_take_answer(c);
+            read_status(c, status);
+            access_accept_answer(c);
         } else
             end_packet_line(c, k, line * CORE_LINE, bytes);
         host_core_mem_pop_reply(c);
@@ -275,7 +275,7 @@ static bool call_step(struct host_core *c, uint32_t slot)
 static bool host_core_tick(struct host_core *c)
 {
     bool progress = receive_replies(c);
-    progress |= take_call(c);
+    progress |= accept_call(c);
     for (uint32_t i = 0; i < call_count(c) && c->used_calls; i++)
         progress |= call_step(c, i);
     return access_step(c) || progress;

@@ -67,7 +67,7 @@ static bool ask_system(struct host_core *c, bool map)
     return true;
 }
 
-static bool take_system_answer(struct host_core *c, bool map)
+static bool accept_system_answer(struct host_core *c, bool map)
 {
     struct core_call *k = call_at(c, c->owner);
     if (!host_core_os_peek_reply(c))
@@ -103,7 +103,7 @@ static bool send_access(struct host_core *c)
     return true;
 }
 
-static void access_take_answer(struct host_core *c)
+static void access_accept_answer(struct host_core *c)
 {
     const struct core_call *k = call_at(c, c->owner);
     timeline_end(&c->io.base, k->order,
@@ -122,7 +122,7 @@ static bool access_step(struct host_core *c)
     case STEP_MAP:
         return ask_system(c, true);
     case STEP_MAPPING:
-        return take_system_answer(c, true);
+        return accept_system_answer(c, true);
     case STEP_SEND:
         return send_access(c);
     case STEP_OVER:
@@ -133,7 +133,7 @@ static bool access_step(struct host_core *c)
     case STEP_UNMAP:
         return ask_system(c, false);
     case STEP_UNMAPPING:
-        return take_system_answer(c, false);
+        return accept_system_answer(c, false);
     default:
         return false;
     }

@@ -52,7 +52,7 @@ struct core_call {
     uint32_t phase; /* enum core_phase */
     uint32_t blob;
     uint32_t data, data_bytes;        /* bytes of a copy; 0: none */
-    bool from_device;                 /* the data of the copy come from the device */
+    bool is_from_device;              /* the data of the copy come from the device */
     uint32_t bytes, issued, finished; /* bytes of the packet, in this phase */
     uint16_t tag;
     uint16_t call; /* enum api_call */
@@ -66,7 +66,7 @@ struct core_call {
 
 struct host_core {
     struct host_core_io io;
-    uint32_t calls; /* arena */
+    uint32_t calls_at; /* arena */
     uint32_t used_calls;
     bool is_busy; /* with a call that others wait for */
     uint64_t calls_taken;
@@ -83,7 +83,7 @@ static inline uint32_t call_count(const struct host_core *c)
 
 static inline struct core_call *call_at(const struct host_core *c, uint32_t i)
 {
-    return arena_at(struct core_call, c->calls) + i;
+    return arena_at(struct core_call, c->calls_at) + i;
 }
 
 static inline uint32_t pid_of(const struct host_core *c)
@@ -103,7 +103,7 @@ static void access_request(struct host_core *c, struct core_call *k, enum core_p
 static bool access_step(struct host_core *c);
 
 /* The device has answered the access: the write of an address, or a read of the status. */
-static void access_take_answer(struct host_core *c);
+static void access_accept_answer(struct host_core *c);
 
 /* ---- host_core.c ---- */
 

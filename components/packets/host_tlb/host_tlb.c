@@ -19,7 +19,7 @@ struct host_tlb_entry {
 
 struct host_tlb {
     struct host_tlb_io io;
-    uint32_t entries; /* arena */
+    uint32_t entries_at; /* arena */
     bool is_walking;
     bool is_stale; /* the answer to the walk may be older than a shoot-down */
     uint64_t uses;
@@ -27,12 +27,12 @@ struct host_tlb {
 
 static struct host_tlb_entry *entry_at(const struct host_tlb *c, uint32_t i)
 {
-    return arena_at(struct host_tlb_entry, c->entries) + i;
+    return arena_at(struct host_tlb_entry, c->entries_at) + i;
 }
 
 static void host_tlb_init(struct host_tlb *c)
 {
-    c->entries = arena_allocate(host_tlb_params(c)->entries * sizeof(struct host_tlb_entry));
+    c->entries_at = arena_allocate(host_tlb_params(c)->entries * sizeof(struct host_tlb_entry));
 }
 
 static struct host_tlb_entry *find_page(const struct host_tlb *c, uint32_t pid, uint64_t address)
@@ -57,7 +57,7 @@ static uint32_t pid_of(const struct mem_request *m)
     return message_kind(m) == MEM_READ ? m->read.pid : m->write.pid;
 }
 
-static bool take_walk(struct host_tlb *c)
+static bool accept_walk(struct host_tlb *c)
 {
     const struct translate_reply *m = host_tlb_translate_peek_reply(c);
     const struct mem_request *first = host_tlb_top_peek(c);
@@ -186,7 +186,7 @@ static bool host_tlb_tick(struct host_tlb *c)
     bool progress = pass_replies(c);
     progress |= host_tlb_control_is_connected(c) && forget_page(c);
     if (c->is_walking)
-        progress |= take_walk(c);
+        progress |= accept_walk(c);
     return pass_request(c) || progress;
 }
 

@@ -13,15 +13,15 @@
 
 static void mmio_init(struct mmio *c)
 {
-    c->calls = arena_allocate(call_count(c) * sizeof(struct mmio_call));
-    c->operations = arena_allocate(MMIO_OPERATIONS * sizeof(struct mmio_operation));
-    c->blocks = arena_allocate(mmio_params(c)->blocks * sizeof(struct mmio_block));
-    c->streams_state = arena_allocate(sizeof(struct api_streams));
-    c->threads = arena_allocate(MMIO_THREADS * sizeof(struct mmio_thread));
-    c->functions = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
-    c->variables = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
-    c->events = arena_allocate(MMIO_EVENTS * sizeof(struct mmio_event));
-    c->info = arena_allocate(MMIO_DEVICES * sizeof(struct driver_device_info));
+    c->calls_at = arena_allocate(call_count(c) * sizeof(struct mmio_call));
+    c->operations_at = arena_allocate(MMIO_OPERATIONS * sizeof(struct mmio_operation));
+    c->blocks_at = arena_allocate(mmio_params(c)->blocks * sizeof(struct mmio_block));
+    c->streams_at = arena_allocate(sizeof(struct api_streams));
+    c->threads_at = arena_allocate(MMIO_THREADS * sizeof(struct mmio_thread));
+    c->functions_at = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
+    c->variables_at = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
+    c->events_at = arena_allocate(MMIO_EVENTS * sizeof(struct mmio_event));
+    c->info_at = arena_allocate(MMIO_DEVICES * sizeof(struct driver_device_info));
     posts_init(c, &c->dma);
     posts_init(c, &c->driver);
     api_streams_init(streams_of(c), mmio_params(c)->launch_blocking != 0);
@@ -41,7 +41,7 @@ static void ask_devices(struct mmio *c)
     post->device = c->devices_asked;
 }
 
-static void note_device(struct mmio *c, uint64_t count)
+static void enter_device(struct mmio *c, uint64_t count)
 {
     memcpy(info_of(c, c->devices_asked), blob_at(c->info_blob)->bytes,
            sizeof(struct driver_device_info));
@@ -100,7 +100,7 @@ static void refuse_packet(struct mmio *c, struct mmio_call *k)
 }
 
 /* Bytes of the packet are here: all, or the first ones. */
-static void take_packet(struct mmio *c, uint32_t slot)
+static void read_packet(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
     const struct blob *blob = blob_at(k->blob);
@@ -366,7 +366,7 @@ static void end_answer(struct mmio *c, uint32_t slot)
 
 /* ---- the registers ---- */
 
-/* The 8 bytes at the start of the register. False: the write is another one. */
+/* Reads the 8 bytes at the start of the register. False: the write is another one. */
 static bool read_written_address(const struct mmio *c, const struct mem_request *m,
                                  uint64_t *address)
 {
@@ -427,7 +427,7 @@ static bool serve_reads(struct mmio *c)
     return true;
 }
 
-static bool take_request(struct mmio *c, const struct mem_request *m)
+static bool accept_request(struct mmio *c, const struct mem_request *m)
 {
     uint64_t address;
     uint32_t slot = find_free_call(c);
@@ -457,11 +457,11 @@ static bool take_request(struct mmio *c, const struct mem_request *m)
     return true;
 }
 
-static bool take_requests(struct mmio *c)
+static bool accept_requests(struct mmio *c)
 {
     const struct mem_request *m;
     bool progress = false;
-    while ((m = mmio_host_peek(c)) && take_request(c, m)) {
+    while ((m = mmio_host_peek(c)) && accept_request(c, m)) {
         mmio_host_pop(c);
         progress = true;
     }
@@ -477,15 +477,15 @@ static void end_step(struct mmio_call *k, uint64_t value, uint32_t status)
     k->pending--;
 }
 
-static void take_answer(struct mmio *c, const struct mmio_post *post, uint64_t value,
-                        uint32_t status)
+static void accept_answer(struct mmio *c, const struct mmio_post *post, uint64_t value,
+                          uint32_t status)
 {
     switch ((enum mmio_owner)post->owner) {
     case OWNER_FETCH:
         if (post->number == MMIO_NONE)
-            note_device(c, value);
+            enter_device(c, value);
         else
-            take_packet(c, post->number);
+            read_packet(c, post->number);
         break;
     case OWNER_ANSWER:
         end_answer(c, post->number);
@@ -511,7 +511,7 @@ static void take_answer(struct mmio *c, const struct mmio_post *post, uint64_t v
     }
 }
 
-static bool take_answers(struct mmio *c)
+static bool accept_answers(struct mmio *c)
 {
     const struct mem_reply *m;
     const struct device_call_reply *d;
@@ -519,7 +519,7 @@ static bool take_answers(struct mmio *c)
     while ((m = mmio_dma_peek_reply(c))) {
         struct mmio_post post = post_remove(&c->dma, m->tag);
         mmio_dma_pop_reply(c);
-        take_answer(c, &post, 0, DRIVER_OK);
+        accept_answer(c, &post, 0, DRIVER_OK);
         progress = true;
     }
     while ((d = mmio_driver_peek_reply(c))) {
@@ -527,7 +527,7 @@ static bool take_answers(struct mmio *c)
         uint64_t value = d->done.value;
         uint32_t status = d->done.status;
         mmio_driver_pop_reply(c);
-        take_answer(c, &post, value, status);
+        accept_answer(c, &post, value, status);
         progress = true;
     }
     return progress;
@@ -535,8 +535,8 @@ static bool take_answers(struct mmio *c)
 
 static bool mmio_tick(struct mmio *c)
 {
-    bool progress = take_answers(c);
-    progress |= take_requests(c);
+    bool progress = accept_answers(c);
+    progress |= accept_requests(c);
     if (c->used_calls && !mmio_params(c)->hosted)
         ask_devices(c);
     progress |= run_call(c);

@@ -124,11 +124,11 @@ static bool launch_kernel(struct mmio *c, struct mmio_call *k)
         t->is_configured = false;
         return end_call(c, k, error);
     }
-    bool over = issue_operation(c, k, t->stream,
-                                (struct mmio_operation){.kind = OPERATION_LAUNCH, .blob = blob});
+    bool is_over = issue_operation(c, k, t->stream,
+                                   (struct mmio_operation){.kind = OPERATION_LAUNCH, .blob = blob});
     if (k->answer.state != API_STATE_BLOCKED)
         t->is_configured = false;
-    return over;
+    return is_over;
 }
 
 /* The driver knows how NVIDIA's devices hand out registers and shared memory. */

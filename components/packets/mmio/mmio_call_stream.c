@@ -126,9 +126,9 @@ static bool stream_query(struct mmio *c, struct mmio_call *k)
     uint64_t stream = k->request.stream_query.stream;
     if (!stream_exists(c, stream))
         return end_call(c, k, MMIO_INVALID_HANDLE);
-    bool empty = streams_of(c)->head[stream] == API_STREAM_NONE;
+    bool is_empty = streams_of(c)->head[stream] == API_STREAM_NONE;
     call_end(c, k, MMIO_SUCCESS);
-    k->answer.error = empty ? MMIO_SUCCESS : MMIO_NOT_READY; /* no mistake: not remembered */
+    k->answer.error = is_empty ? MMIO_SUCCESS : MMIO_NOT_READY; /* no mistake: not remembered */
     return true;
 }
 
@@ -136,8 +136,9 @@ static bool stream_query(struct mmio *c, struct mmio_call *k)
 
 static struct mmio_event *event_of(const struct mmio *c, uint64_t handle)
 {
-    bool good = handle >= 1 && handle <= MMIO_EVENTS && event_at(c, (uint32_t)handle - 1)->is_used;
-    return good ? event_at(c, (uint32_t)handle - 1) : NULL;
+    bool is_valid =
+        handle >= 1 && handle <= MMIO_EVENTS && event_at(c, (uint32_t)handle - 1)->is_used;
+    return is_valid ? event_at(c, (uint32_t)handle - 1) : NULL;
 }
 
 static bool event_create(struct mmio *c, struct mmio_call *k)
@@ -205,9 +206,9 @@ static bool event_query(struct mmio *c, struct mmio_call *k)
     const struct mmio_event *event = event_of(c, k->request.event_query.event);
     if (!event)
         return end_call(c, k, MMIO_INVALID_HANDLE);
-    bool over = !event->is_recorded || event->has_happened;
+    bool is_over = !event->is_recorded || event->has_happened;
     call_end(c, k, MMIO_SUCCESS);
-    k->answer.error = over ? MMIO_SUCCESS : MMIO_NOT_READY;
+    k->answer.error = is_over ? MMIO_SUCCESS : MMIO_NOT_READY;
     return true;
 }
 

@@ -69,8 +69,8 @@ static int32_t module_read(const struct mmio *c, struct mmio_module *module, con
 
 static uint32_t module_of_handle(uint64_t handle)
 {
-    bool good = handle >= 1 && handle <= MMIO_MODULES && mmio_modules[handle - 1].is_used;
-    return good ? (uint32_t)handle - 1 : MMIO_NONE;
+    bool is_valid = handle >= 1 && handle <= MMIO_MODULES && mmio_modules[handle - 1].is_used;
+    return is_valid ? (uint32_t)handle - 1 : MMIO_NONE;
 }
 
 static struct mmio_name *name_find(struct mmio_name *names, uint64_t address)
@@ -156,8 +156,8 @@ static void place_kernel(struct mmio *c, struct mmio_call *call, uint32_t number
     post->device = device;
 }
 
-/* Brings a module to a device, step by step; called whenever an answer has come. True if it is
- * there, or `*error` says why not. */
+/* Brings a module to a device, step by step; called whenever an answer has come. False: it is
+ * not there yet. When it cannot be, `*error` says why. */
 static bool module_place(struct mmio *c, struct mmio_call *call, uint32_t number, uint32_t device,
                          int32_t *error)
 {
@@ -166,8 +166,8 @@ static bool module_place(struct mmio *c, struct mmio_call *call, uint32_t number
     if (call->place == PLACE_ALLOCATE && module->base[device])
         return true;
     /* A code object is written next, as it was registered. */
-    bool keep = call->place == PLACE_REGISTERED && !*error && !module->ptx;
-    if (call->work != BLOB_NONE && !keep) {
+    bool keeps = call->place == PLACE_REGISTERED && !*error && !module->ptx;
+    if (call->work != BLOB_NONE && !keeps) {
         blob_free(call->work);
         call->work = BLOB_NONE;
     }

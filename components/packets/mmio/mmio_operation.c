@@ -175,7 +175,7 @@ static void operation_post(struct mmio *c, uint32_t number)
 static bool operation_step(struct mmio *c, uint32_t number)
 {
     struct mmio_operation *o = operation_at(c, number);
-    bool first = !o->has_begun;
+    bool is_first = !o->has_begun;
     o->has_begun = true;
     switch ((enum operation_kind)o->kind) {
     case OPERATION_WRITE:
@@ -187,9 +187,9 @@ static bool operation_step(struct mmio *c, uint32_t number)
     case OPERATION_COPY:
     case OPERATION_FILL:
     case OPERATION_LAUNCH:
-        if (first)
+        if (is_first)
             operation_post(c, number);
-        return first;
+        return is_first;
     default:
         operation_end(c, number);
         return true;

@@ -22,32 +22,28 @@ static int32_t error_of(uint32_t status)
 static void posts_init(const struct mmio *c, struct mmio_posts *p)
 {
     uint32_t most = call_count(c) + MMIO_OPERATIONS + mmio_params(c)->blocks + 1;
-    p->table = arena_allocate(most * sizeof(struct mmio_post));
-    for (uint32_t i = 0; i < most; i++)
-        arena_at(struct mmio_post, p->table)[i].next = i + 1 < most ? i + 1 : MMIO_NONE;
-    p->free = 0;
+    p->posts_at = arena_allocate(most * sizeof(struct mmio_post));
+    index_pool_init(&p->free_posts, most);
     p->first = p->last = MMIO_NONE;
 }
 
 static struct mmio_post *post_at(const struct mmio_posts *p, uint32_t i)
 {
-    return arena_at(struct mmio_post, p->table) + i;
+    return arena_at(struct mmio_post, p->posts_at) + i;
 }
 
 static struct mmio_post *post_add(struct mmio_posts *p, enum mmio_owner owner, uint32_t number)
 {
-    uint32_t i = p->free;
-    if (i == MMIO_NONE)
+    if (!index_pool_has(&p->free_posts))
         bug("mmio: a call, an operation or a block has posted twice");
+    uint32_t i = index_pool_take(&p->free_posts);
     struct mmio_post *post = post_at(p, i);
-    p->free = post->next;
     *post = (struct mmio_post){.owner = (uint8_t)owner, .number = number, .next = MMIO_NONE};
     if (p->first == MMIO_NONE)
         p->first = i;
     else
         post_at(p, p->last)->next = i;
     p->last = i;
-    p->used_count++;
     return post;
 }
 
@@ -55,9 +51,7 @@ static struct mmio_post post_remove(struct mmio_posts *p, uint32_t i)
 {
     struct mmio_post post = *post_at(p, i);
     post_at(p, i)->owner = OWNER_NONE;
-    post_at(p, i)->next = p->free;
-    p->free = i;
-    p->used_count--;
+    index_pool_give(&p->free_posts, i);
     return post;
 }
 
@@ -78,7 +72,7 @@ static struct mmio_post *post_driver(struct mmio *c, enum mmio_owner owner, uint
 static bool send_dma(struct mmio *c)
 {
     struct mmio_posts *p = &c->dma;
-    bool sent = false;
+    bool has_sent = false;
     while (p->first != MMIO_NONE && mmio_dma_can_send(c)) {
         uint32_t i = p->first;
         struct mmio_post *post = post_at(p, i);
@@ -94,9 +88,9 @@ static bool send_dma(struct mmio *c)
                        mem_mask_range(0, (unsigned)bytes, MMIO_LINE), MMIO_LINE);
         p->first = post->next;
         post->next = MMIO_NONE;
-        sent = true;
+        has_sent = true;
     }
-    return sent;
+    return has_sent;
 }
 
 /* A command of a queue. */
@@ -173,13 +167,13 @@ static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post 
 static bool send_driver(struct mmio *c)
 {
     struct mmio_posts *p = &c->driver;
-    bool sent = false;
+    bool has_sent = false;
     while (p->first != MMIO_NONE && mmio_driver_can_send(c)) {
         uint32_t i = p->first;
         send_to_driver(c, (uint16_t)i, post_at(p, i));
         p->first = post_at(p, i)->next;
         post_at(p, i)->next = MMIO_NONE;
-        sent = true;
+        has_sent = true;
     }
-    return sent;
+    return has_sent;
 }

@@ -28,6 +28,7 @@
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/state/blob.h"
@@ -86,17 +87,16 @@ struct mmio_post {
     uint8_t kind;    /* enum device_call_request_kind, for requests to the driver */
     uint8_t width;   /* bytes of an element; for an allocation, enum driver_place */
     uint32_t number; /* the owner's */
-    uint32_t next;   /* the next post that is not sent, or is free */
+    uint32_t next;   /* the next post that is not sent */
     uint32_t blob, device, pattern;
     uint64_t address, from, size; /* the driver's; the DMA engine's are in `dma` */
     struct packet_dma_command dma;
 };
 
 struct mmio_posts {
-    uint32_t table;       /* arena: struct mmio_post[] */
-    uint32_t free;        /* list */
+    uint32_t posts_at; /* arena: struct mmio_post[] */
+    struct index_pool free_posts;
     uint32_t first, last; /* to be sent */
-    uint32_t used_count;
 };
 
 enum mmio_phase {
@@ -208,8 +208,8 @@ struct mmio_module {
 struct mmio {
     struct mmio_io io;
     struct mmio_posts dma, driver;
-    uint32_t calls, operations, blocks, streams_state, threads; /* arena */
-    uint32_t functions, variables, events, info;
+    uint32_t calls_at, operations_at, blocks_at, streams_at, threads_at; /* arena */
+    uint32_t functions_at, variables_at, events_at, info_at;
     struct mmio_stream streams[API_STREAM_COUNT]; /* 0: the default one, of all devices */
     uint32_t device_count, devices_asked;         /* 0: not known yet */
     uint32_t running;                             /* call that is executed, or MMIO_NONE */
@@ -227,48 +227,48 @@ static struct mmio_module mmio_modules[MMIO_MODULES]; /* mmio_module.c */
 
 static inline struct mmio_call *call_at(const struct mmio *c, uint32_t i)
 {
-    return arena_at(struct mmio_call, c->calls) + i;
+    return arena_at(struct mmio_call, c->calls_at) + i;
 }
 
 static inline struct mmio_operation *operation_at(const struct mmio *c, uint32_t i)
 {
-    return arena_at(struct mmio_operation, c->operations) + i;
+    return arena_at(struct mmio_operation, c->operations_at) + i;
 }
 
 static inline struct mmio_block *block_at(const struct mmio *c, uint32_t i)
 {
-    return arena_at(struct mmio_block, c->blocks) + i;
+    return arena_at(struct mmio_block, c->blocks_at) + i;
 }
 
 static inline struct mmio_event *event_at(const struct mmio *c, uint32_t i)
 {
-    return arena_at(struct mmio_event, c->events) + i;
+    return arena_at(struct mmio_event, c->events_at) + i;
 }
 
 static inline struct mmio_name *function_at(const struct mmio *c, uint32_t i)
 {
-    return arena_at(struct mmio_name, c->functions) + i;
+    return arena_at(struct mmio_name, c->functions_at) + i;
 }
 
 static inline struct mmio_name *variable_at(const struct mmio *c, uint32_t i)
 {
-    return arena_at(struct mmio_name, c->variables) + i;
+    return arena_at(struct mmio_name, c->variables_at) + i;
 }
 
-/* A packet of a thread past the last is none (take_packet()). */
+/* A packet of a thread past the last is none (read_packet()). */
 static inline struct mmio_thread *thread_of(const struct mmio *c, uint32_t thread)
 {
-    return arena_at(struct mmio_thread, c->threads) + thread;
+    return arena_at(struct mmio_thread, c->threads_at) + thread;
 }
 
 static inline struct driver_device_info *info_of(const struct mmio *c, uint32_t device)
 {
-    return arena_at(struct driver_device_info, c->info) + device;
+    return arena_at(struct driver_device_info, c->info_at) + device;
 }
 
 static inline struct api_streams *streams_of(const struct mmio *c)
 {
-    return arena_at(struct api_streams, c->streams_state);
+    return arena_at(struct api_streams, c->streams_at);
 }
 
 /* Memory that the host shares has them. */

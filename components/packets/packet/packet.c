@@ -32,7 +32,7 @@ static bool has_cases(const struct packet_layout *layout, const struct run *comm
     return common->end < layout->fields + layout->field_count;
 }
 
-/* The fields of the case of `value`. False: it has none. */
+/* Finds the fields of the case of `value`. False: it has none. */
 static bool find_case(const struct packet_layout *layout, const struct run *common, uint64_t value,
                       struct run *run)
 {

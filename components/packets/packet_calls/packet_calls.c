@@ -49,12 +49,12 @@ struct driver_trip {
 
 struct packet_calls {
     struct packet_calls_io io;
-    uint32_t trips; /* arena: struct driver_trip[TRIPS], a ring */
+    uint32_t trips_at; /* arena: struct driver_trip[TRIPS], a ring */
     uint64_t first, sent,
         last;        /* numbers: the first not done, the first not sent, one past the last */
     bool is_sending; /* one that others wait for is under way */
-    uint64_t
-        waiting_calls; /* calls of the program that wait for a trip: its end stops the engine */
+    /* Calls of the program that wait for a trip: its end stops the engine. */
+    uint64_t waiting_calls;
 };
 
 /* True if the call of the interface that this thread is in has made a trip. */
@@ -67,12 +67,12 @@ static struct packet_calls *packets_of(const struct driver *d)
 
 static struct driver_trip *trip_at(const struct driver *d, uint64_t number)
 {
-    return arena_at(struct driver_trip, packets_of(d)->trips) + number % TRIPS;
+    return arena_at(struct driver_trip, packets_of(d)->trips_at) + number % TRIPS;
 }
 
 static void packet_calls_init(struct packet_calls *p)
 {
-    p->trips = arena_allocate(TRIPS * sizeof(struct driver_trip));
+    p->trips_at = arena_allocate(TRIPS * sizeof(struct driver_trip));
 }
 
 static struct api_request packet_of(enum api_call call)
@@ -99,7 +99,7 @@ static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_reque
 }
 
 /* Notes a call that has no command. */
-static void packet_note(struct driver *d, struct api_request r)
+static void packet_add(struct driver *d, struct api_request r)
 {
     trip_add(d, TRIP_NOTE, &r, 0, 0);
 }
@@ -139,50 +139,50 @@ static enum driver_status packet_wait(struct driver *d, uint64_t ticket)
                                : status;
 }
 
-/* As packet_note(), when there is room. */
-static enum driver_status packet_note_later(struct driver *d, struct api_request r)
+/* As packet_add(), when there is room. */
+static enum driver_status packet_add_later(struct driver *d, struct api_request r)
 {
     enum driver_status status = packet_wait_room(d);
     if (status == DRIVER_OK)
-        packet_note(d, r);
+        packet_add(d, r);
     return status;
 }
 
-static enum driver_status packet_note_allocate(struct driver *d, uint64_t size)
+static enum driver_status packet_add_allocate(struct driver *d, uint64_t size)
 {
     struct api_request r = packet_of(API_CALL_MALLOC);
     r.malloc.size = size;
-    return packet_note_later(d, r);
+    return packet_add_later(d, r);
 }
 
-static enum driver_status packet_note_release(struct driver *d, uint64_t address)
+static enum driver_status packet_add_release(struct driver *d, uint64_t address)
 {
     struct api_request r = packet_of(API_CALL_FREE);
     r.free.address = address;
-    return packet_note_later(d, r);
+    return packet_add_later(d, r);
 }
 
-static enum driver_status packet_note_register(struct driver *d, uint64_t module, uint64_t size)
+static enum driver_status packet_add_register(struct driver *d, uint64_t module, uint64_t size)
 {
     struct api_request r = packet_of(API_CALL_REGISTER_MODULE);
     r.register_module.address = module;
     r.register_module.size = size;
-    return packet_note_later(d, r);
+    return packet_add_later(d, r);
 }
 
-static enum driver_status packet_note_unregister(struct driver *d, uint64_t module)
+static enum driver_status packet_add_unregister(struct driver *d, uint64_t module)
 {
     struct api_request r = packet_of(API_CALL_UNREGISTER_MODULE);
     r.unregister_module.module = module;
-    return packet_note_later(d, r);
+    return packet_add_later(d, r);
 }
 
-static enum driver_status packet_note_name(struct driver *d, const char *kernel, uint64_t entry)
+static enum driver_status packet_add_name(struct driver *d, const char *kernel, uint64_t entry)
 {
     struct api_request r = packet_of(API_CALL_REGISTER_FUNCTION);
     r.register_function.function = entry;
     snprintf(r.register_function.name, sizeof r.register_function.name, "%s", kernel);
-    return packet_note_later(d, r);
+    return packet_add_later(d, r);
 }
 
 /* Calls whose packets have nothing but their kind, without HIP's or CUDA's prefix. */
@@ -222,7 +222,7 @@ static enum driver_status packet_end(struct driver *d, const char *function)
     struct api_request r = packet_of(plain_call(function));
     if (r.call == API_CALL_OTHER)
         snprintf(r.other.name, sizeof r.other.name, "%s", function);
-    return packet_note_later(d, r);
+    return packet_add_later(d, r);
 }
 
 /* A stream of the API is a queue of the driver: one more, since 0 is the default stream. */
@@ -297,14 +297,14 @@ static void packet_launch(struct driver *d, uint32_t queue, const struct driver_
     r.configure_call.block_z = l->block[2];
     r.configure_call.shared_bytes = l->group_bytes;
     r.configure_call.stream = packet_stream(queue);
-    packet_note(d, r);
+    packet_add(d, r);
     for (uint32_t at = 0; at < l->kernarg_bytes; at += sizeof r.set_argument.value) {
         uint32_t left = l->kernarg_bytes - at, most = sizeof r.set_argument.value;
         r = packet_of(API_CALL_SET_ARGUMENT);
         r.set_argument.offset = at;
         r.set_argument.size = min(left, most);
         memcpy(r.set_argument.value, (const char *)l->kernarg + at, r.set_argument.size);
-        packet_note(d, r);
+        packet_add(d, r);
     }
 }
 
@@ -329,7 +329,7 @@ static bool packet_awaits_read(const struct driver *d, const struct driver_comma
 }
 
 /* The blob for a copy's bytes; those to a GPU are the program's now. False: not yet. */
-static bool packet_take_data(const struct driver *d, struct driver_trip *t)
+static bool packet_fetch_data(const struct driver *d, struct driver_trip *t)
 {
     if (t->kind != TRIP_COMMAND && t->kind != TRIP_READ)
         return true;
@@ -357,7 +357,7 @@ static bool packets_send(struct driver *d)
         driver_wake_at(d, driver_command_at(d, t->command)->not_before);
         return false;
     }
-    if (!packet_take_data(d, t))
+    if (!packet_fetch_data(d, t))
         return false;
     /* Tags come around only after those that wait have been answered: the core has fewer places. */
     driver_host_send_call(d, (uint16_t)(p->sent % UINT16_MAX), t->blob, t->data, waits);
@@ -406,7 +406,7 @@ static bool packets_receive(struct driver *d)
 {
     struct packet_calls *p = packets_of(d);
     const struct host_call_reply *m;
-    bool received = false;
+    bool has_received = false;
     while ((m = driver_host_peek_reply(d))) {
         uint64_t number = p->first;
         while (trip_at(d, number)->blob != m->done.blob || trip_at(d, number)->is_done)
@@ -428,9 +428,9 @@ static bool packets_receive(struct driver *d)
         if (p->waiting_calls)
             engine_stop();
         driver_host_pop_reply(d);
-        received = true;
+        has_received = true;
     }
-    return received;
+    return has_received;
 }
 
 static bool packets_tick(struct driver *d)
@@ -456,9 +456,9 @@ static void packet_put_data(struct driver_trip *t, struct driver_command *k, uin
 }
 
 /* The command does what its packet says, which has come back from the simulated host. */
-static void packet_take_command(struct driver_trip *t, struct driver_command *k,
-                                const struct api_request *r, uint32_t data, uint64_t *ticket,
-                                uint32_t *read)
+static void packet_run_command(struct driver_trip *t, struct driver_command *k,
+                               const struct api_request *r, uint32_t data, uint64_t *ticket,
+                               uint32_t *read)
 {
     switch ((enum api_call)r->call) {
     case API_CALL_MEMCPY_ASYNC:
@@ -507,7 +507,7 @@ static bool packets_execute(struct driver *d, uint32_t call, uint32_t data, uint
     if (k->ticket != t->ticket || k->phase != PHASE_QUEUED)
         bug("driver: command %" PRIu64 " has begun before its packet came back", t->ticket);
     k->is_gated = false;
-    packet_take_command(t, k, r, data, ticket, read);
+    packet_run_command(t, k, r, data, ticket, read);
     return true;
 }
 
@@ -521,11 +521,11 @@ static unsigned packets_outstanding(const struct driver *d, struct hang_report *
 
 static const struct call_path_ops packet_calls_ops = {
     .copy_bytes = HOST_CALL_DATA,
-    .allocated = packet_note_allocate,
-    .released = packet_note_release,
-    .registered = packet_note_register,
-    .unregistered = packet_note_unregister,
-    .named = packet_note_name,
+    .allocated = packet_add_allocate,
+    .released = packet_add_release,
+    .registered = packet_add_register,
+    .unregistered = packet_add_unregister,
+    .named = packet_add_name,
     .begin = packet_begin,
     .end = packet_end,
     .wait_room = packet_wait_room,

@@ -42,8 +42,8 @@ struct dma_piece {
 
 struct packet_dma {
     struct packet_dma_io io;
-    uint32_t jobs; /* arena offsets */
-    uint32_t pieces;
+    uint32_t jobs_at; /* arena offsets */
+    uint32_t pieces_at;
     struct index_pool free_pieces;
     uint32_t first_read, last_read; /* pieces to write */
     uint32_t used_jobs;
@@ -57,18 +57,18 @@ static uint32_t job_count(const struct packet_dma *c)
 
 static struct dma_job *job_at(const struct packet_dma *c, uint32_t i)
 {
-    return arena_at(struct dma_job, c->jobs) + i;
+    return arena_at(struct dma_job, c->jobs_at) + i;
 }
 
 static struct dma_piece *piece_at(const struct packet_dma *c, uint32_t i)
 {
-    return arena_at(struct dma_piece, c->pieces) + i;
+    return arena_at(struct dma_piece, c->pieces_at) + i;
 }
 
 static void packet_dma_init(struct packet_dma *c)
 {
-    c->jobs = arena_allocate(job_count(c) * sizeof(struct dma_job));
-    c->pieces = arena_allocate(packet_dma_params(c)->lines * sizeof(struct dma_piece));
+    c->jobs_at = arena_allocate(job_count(c) * sizeof(struct dma_job));
+    c->pieces_at = arena_allocate(packet_dma_params(c)->lines * sizeof(struct dma_piece));
     index_pool_init(&c->free_pieces, packet_dma_params(c)->lines);
     c->first_read = DMA_NONE;
     c->last_read = DMA_NONE;
@@ -98,16 +98,17 @@ static bool reads_memory(const struct packet_dma_command *k)
 static bool commands_conflict(const struct packet_dma_command *a,
                               const struct packet_dma_command *b)
 {
-    bool both = writes_memory(a) && writes_memory(b)
-                && ranges_overlap(a->address, b->address, a->size, b->size);
-    bool after = writes_memory(a) && reads_memory(b)
-                 && ranges_overlap(a->address, read_from(b), a->size, b->size);
-    bool before = reads_memory(a) && writes_memory(b)
-                  && ranges_overlap(read_from(a), b->address, a->size, b->size);
-    bool blob = a->blob == b->blob && a->blob != BLOB_NONE
-                && ranges_overlap(a->offset, b->offset, a->size, b->size)
-                && !(a->way == PACKET_DMA_WAY_TO_MEMORY && b->way == PACKET_DMA_WAY_TO_MEMORY);
-    return both || after || before || blob;
+    bool both_write = writes_memory(a) && writes_memory(b)
+                      && ranges_overlap(a->address, b->address, a->size, b->size);
+    bool reads_written = writes_memory(a) && reads_memory(b)
+                         && ranges_overlap(a->address, read_from(b), a->size, b->size);
+    bool overwrites_read = reads_memory(a) && writes_memory(b)
+                           && ranges_overlap(read_from(a), b->address, a->size, b->size);
+    bool share_blob =
+        a->blob == b->blob && a->blob != BLOB_NONE
+        && ranges_overlap(a->offset, b->offset, a->size, b->size)
+        && !(a->way == PACKET_DMA_WAY_TO_MEMORY && b->way == PACKET_DMA_WAY_TO_MEMORY);
+    return both_write || reads_written || overwrites_read || share_blob;
 }
 
 /* All of [address, address + size) on the map, without a wrap. */
@@ -140,7 +141,7 @@ static void refuse_command(struct packet_dma *c, const struct packet_dma_command
     c->io.stats.refused++;
 }
 
-static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_request *m)
+static void accept_command(struct packet_dma *c, uint32_t slot, const struct mem_request *m)
 {
     struct dma_job *job = job_at(c, slot);
     struct packet_fault fault;
@@ -172,7 +173,7 @@ static uint32_t free_job(const struct packet_dma *c)
     return i;
 }
 
-static bool take_commands(struct packet_dma *c)
+static bool accept_commands(struct packet_dma *c)
 {
     bool progress = false;
     const struct mem_request *m;
@@ -180,7 +181,7 @@ static bool take_commands(struct packet_dma *c)
         if (message_kind(m) == MEM_WRITE) {
             if (c->used_jobs == job_count(c))
                 return progress;
-            take_command(c, free_job(c), m);
+            accept_command(c, free_job(c), m);
         } else {
             if (!packet_dma_command_can_reply(c))
                 return progress;
@@ -245,9 +246,9 @@ static void issue_piece(struct packet_dma *c, uint32_t i)
 static bool has_conflict(const struct packet_dma *c, const struct dma_job *job)
 {
     for (uint32_t i = 0; i < job_count(c); i++) {
-        const struct dma_job *other = job_at(c, i);
-        if (other->is_used && other->order < job->order
-            && commands_conflict(&other->command, &job->command))
+        const struct dma_job *earlier = job_at(c, i);
+        if (earlier->is_used && earlier->order < job->order
+            && commands_conflict(&earlier->command, &job->command))
             return true;
     }
     return false;
@@ -295,7 +296,7 @@ static void queue_write(struct packet_dma *c, uint32_t number)
     c->last_read = number;
 }
 
-static bool take_answers(struct packet_dma *c)
+static bool accept_answers(struct packet_dma *c)
 {
     bool progress = false;
     const struct mem_reply *m;
@@ -355,9 +356,9 @@ static bool finish_commands(struct packet_dma *c)
 
 static bool packet_dma_tick(struct packet_dma *c)
 {
-    bool progress = take_answers(c);
+    bool progress = accept_answers(c);
     progress |= finish_commands(c);
-    progress |= take_commands(c);
+    progress |= accept_commands(c);
     return send_requests(c) || progress;
 }
 

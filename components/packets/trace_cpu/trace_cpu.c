@@ -7,7 +7,7 @@
 static void trace_cpu_init(struct trace_cpu *c)
 {
     uint32_t lines = trace_cpu_params(c)->lines;
-    c->slots = arena_allocate(lines * sizeof(struct cpu_slot));
+    c->slots_at = arena_allocate(lines * sizeof(struct cpu_slot));
     index_pool_init(&c->free_slots, lines);
     c->next_byte = CPU_PACKET_BYTES;
 }
@@ -129,13 +129,13 @@ static void play(struct trace_cpu *c)
     }
     const struct api_trace_call *call = &c->trace.calls[c->call];
     bool made = call->kind == API_TRACE_STREAM_CREATE;
-    if (!made && !c->made_stream && make_new_stream(c, call->stream)) {
-        c->made_stream = true;
+    if (!made && !c->has_made_stream && make_new_stream(c, call->stream)) {
+        c->has_made_stream = true;
         return;
     }
-    if (c->made_stream) {
+    if (c->has_made_stream) {
         name_set(&c->streams, stream_name(c, call->stream), c->answer.stream_create.stream);
-        c->made_stream = false;
+        c->has_made_stream = false;
         if (call_failed(c, "making a stream"))
             return;
     }
@@ -169,7 +169,7 @@ static bool receive_replies(struct trace_cpu *c)
                                   ? mem_data_data(trace_cpu_mem_reply_payload(c), CPU_LINE)
                                   : NULL;
         if (m->tag == CPU_TAG_DEVICE)
-            take_device_answer(c, line);
+            accept_device_answer(c, line);
         else
             move_receive(c, m->tag, line);
         trace_cpu_mem_pop_reply(c);

@@ -34,8 +34,8 @@ static void release_file(struct trace_cpu *c)
 static bool read_file(struct trace_cpu *c, const char *name, uint64_t size)
 {
     char path[4096];
-    bool alone = name[0] == '/' || !*c->trace.folder;
-    snprintf(path, sizeof path, "%s%s%s", alone ? "" : c->trace.folder, alone ? "" : "/", name);
+    bool is_path = name[0] == '/' || !*c->trace.folder;
+    snprintf(path, sizeof path, "%s%s%s", is_path ? "" : c->trace.folder, is_path ? "" : "/", name);
     FILE *file = fopen(path, "rb");
     if (!file) {
         cpu_fail(c, cpu_line_of_call(c), "cannot read '%s': %s", path, strerror(errno));
@@ -47,11 +47,11 @@ static bool read_file(struct trace_cpu *c, const char *name, uint64_t size)
     uint64_t wanted = size ? size : all > 0 ? (uint64_t)all : 0;
     release_file(c);
     c->bytes = blob_new(wanted)->number;
-    bool good = fread(blob_at(c->bytes)->bytes, 1, wanted, file) == wanted;
+    bool is_complete = fread(blob_at(c->bytes)->bytes, 1, wanted, file) == wanted;
     fclose(file);
-    if (!good)
+    if (!is_complete)
         cpu_fail(c, cpu_line_of_call(c), "'%s' has not %" PRIu64 " bytes", path, wanted);
-    return good;
+    return is_complete;
 }
 
 /* ---- comparison ---- */

@@ -72,7 +72,7 @@ static bool play_host_access(struct trace_cpu *c, const struct api_trace_call *c
     return true;
 }
 
-/* Row `item` of the line's file goes to the place. True if all have gone. */
+/* Row `item` of the line's file goes to the place. False: some have yet to go. */
 static bool write_rows(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->item == api_trace_rows(call) || !call->size) {

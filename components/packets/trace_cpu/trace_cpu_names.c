@@ -74,7 +74,7 @@ static uint64_t stream_of(const struct trace_cpu *c, const struct api_trace_call
 
 /* ---- code objects ---- */
 
-/* Brings a code object to the device; `stage` from 0. True if it is known. */
+/* Brings a code object to the device; `stage` from 0. False: not yet. */
 static bool register_file(struct trace_cpu *c, const char *path)
 {
     uint64_t address;
@@ -127,7 +127,7 @@ static uint64_t module_to_ask(const struct trace_cpu *c, uint32_t module, uint32
 }
 
 /* Asks one module after the other for the kernel or variable; `item` is the one that was asked last
- * + 1. True if it is known, and `*number` is its. `module`: of the trace; 0: any. */
+ * + 1. False: it is not known yet; else `*number` is its. `module`: of the trace; 0: any. */
 static bool find_name(struct trace_cpu *c, const char *name, uint32_t module, bool kernel,
                       uint32_t *number)
 {
@@ -173,8 +173,7 @@ static struct cpu_text *variable_of(const struct trace_cpu *c,
     return i == CPU_NONE ? NULL : (struct cpu_text *)(void *)blob_at(c->symbols)->bytes + i;
 }
 
-/* The address of the variable of a loaded module. True if it is known, or the pointer is
- * to none. */
+/* Finds the address of a variable of a loaded module, if the pointer is to one. False: not yet. */
 static bool find_variable(struct trace_cpu *c, const struct api_trace_pointer *pointer)
 {
     uint32_t number;

@@ -43,7 +43,7 @@ static uint32_t bytes_to_line_end(uint64_t address, uint64_t left)
 
 static struct cpu_slot *slot_at(const struct trace_cpu *c, uint32_t i)
 {
-    return arena_at(struct cpu_slot, c->slots) + i;
+    return arena_at(struct cpu_slot, c->slots_at) + i;
 }
 
 static void send_line(struct trace_cpu *c)
@@ -69,12 +69,12 @@ static void send_line(struct trace_cpu *c)
 static bool move_send(struct trace_cpu *c)
 {
     struct cpu_mover *m = &c->mover;
-    bool sent = false;
+    bool has_sent = false;
     while (m->issued < m->size && index_pool_has(&c->free_slots) && trace_cpu_mem_can_send(c)) {
         send_line(c);
-        sent = true;
+        has_sent = true;
     }
-    return sent;
+    return has_sent;
 }
 
 static void move_receive(struct trace_cpu *c, uint16_t tag, const uint8_t *line)
@@ -162,7 +162,7 @@ static void begin_answer_read(struct trace_cpu *c)
 }
 
 /* The device has answered a write or a read. */
-static void take_device_answer(struct trace_cpu *c, const uint8_t *line)
+static void accept_device_answer(struct trace_cpu *c, const uint8_t *line)
 {
     uint64_t address;
     if (c->phase == CPU_WAIT) {

@@ -65,7 +65,7 @@ static void make_packet(struct trace_cpu *c, const struct api_trace_call *call)
 }
 
 /* Notes the object that the answer brings or ends. Returns the name of the call for messages. */
-static const char *take_packet(struct trace_cpu *c, const struct api_trace_call *call)
+static const char *read_packet(struct trace_cpu *c, const struct api_trace_call *call)
 {
     switch (call->kind) {
     case API_TRACE_MALLOC:
@@ -103,7 +103,7 @@ static const char *take_packet(struct trace_cpu *c, const struct api_trace_call 
 static bool play_packet(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->stage++ > 0)
-        return !call_failed(c, take_packet(c, call));
+        return !call_failed(c, read_packet(c, call));
     make_packet(c, call);
     packet_write(c);
     return false;
@@ -132,7 +132,7 @@ static void send_copy(struct trace_cpu *c, const struct api_trace_call *call, ui
     packet_write(c);
 }
 
-/* Sends a packet for each row. True if all are answered. */
+/* Sends a packet for each row. False: some are not answered yet. */
 static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, struct cpu_rows to,
                       struct cpu_rows from, enum api_direction direction)
 {
@@ -450,7 +450,7 @@ static bool play_has_call(const struct api_trace_call *call)
     return (size_t)call->kind < ARRAY_COUNT(players) && players[call->kind] && !call->cluster;
 }
 
-/* A step of the line. True if it is over. */
+/* Makes a step of the line. False: it is not over. */
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->stage == 0 && c->item == 0 && !c->is_looking_up)

@@ -94,7 +94,7 @@ struct cpu_slot {
 
 struct trace_cpu {
     struct trace_cpu_io io;
-    uint32_t slots; /* arena: struct cpu_slot[lines] */
+    uint32_t slots_at; /* arena: struct cpu_slot[lines] */
     struct index_pool free_slots;
     uint32_t phase; /* enum cpu_phase */
     uint32_t call;  /* the line of the trace that is played */
@@ -113,12 +113,12 @@ struct trace_cpu {
     struct api_trace trace; /* in the memory of the process, as are the blobs */
     struct cpu_names memory, streams, events;
     struct cpu_names host; /* addresses of pinned memory */
-    struct cpu_names
-        device_addresses; /* addresses on the device of pinned memory that kernels use */
-    struct cpu_names
-        writing_calls;     /* numbers, from 1, of the calls that have written to pinned memory */
-    struct cpu_names code; /* modules: handles */
-    uint64_t pinned_bytes; /* at the end of the host's memory */
+    /* Addresses on the device of pinned memory that kernels use. */
+    struct cpu_names device_addresses;
+    /* Numbers, from 1, of the calls that have written to pinned memory. */
+    struct cpu_names writing_calls;
+    struct cpu_names code;          /* modules: handles */
+    uint64_t pinned_bytes;          /* at the end of the host's memory */
     uint32_t checks, check_count;   /* blob: struct cpu_check[] */
     uint32_t compared_count;        /* checks that are done */
     uint32_t modules, module_count; /* blob: uint64_t handles */
@@ -131,8 +131,8 @@ struct trace_cpu {
     uint64_t copy_address; /* address in the host's memory of the bytes of the copy */
     bool is_looking_up;    /* the variables that the call points to */
     uint32_t drain_stage;
-    bool is_draining; /* the call continues when everything else is over */
-    bool made_stream; /* the packet under way has made one */
+    bool is_draining;     /* the call continues when everything else is over */
+    bool has_made_stream; /* the packet under way has made one */
     char first_wrong[400];
 };
 
@@ -152,7 +152,7 @@ static struct api_request *packet_begin(struct trace_cpu *c, enum api_call call)
 static void end_step(struct trace_cpu *c, unsigned step);
 static bool ring_device(struct trace_cpu *c);
 static bool ask_device(struct trace_cpu *c);
-static void take_device_answer(struct trace_cpu *c, const uint8_t *line);
+static void accept_device_answer(struct trace_cpu *c, const uint8_t *line);
 static bool end_packet(struct trace_cpu *c);
 
 /* ---- trace_cpu_check.c ---- */

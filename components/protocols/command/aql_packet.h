@@ -18,15 +18,15 @@ struct aql_packet {
     uint32_t grid[3];       /* work-items */
     uint32_t private_bytes; /* a work-item */
     uint32_t group_bytes;   /* a work-group */
-    uint64_t kernel_object; /* command only: the first work-group to be run, and how many, in its
-                               halves */
-    uint64_t kernarg;       /* virtual address */
+    /* Command only: the first work-group to be run, and how many, in its halves. */
+    uint64_t kernel_object;
+    uint64_t kernarg; /* virtual address */
     /* Reserved in HSA. Command: virtual address of the pool of private memory, 0: none. In a user
      * queue: of the copy of the packet that the kernel is to see, with a queue object after it
      * (WORK_QUEUE_OFFSET); 0: it sees the one in the queue. */
     uint64_t scratch;
-    uint64_t scratch_groups; /* completion signal in HSA. Command only: aql_set_scratch(),
-                                aql_set_launch() */
+    /* Completion signal in HSA. Command only: aql_set_scratch(), aql_set_launch(). */
+    uint64_t scratch_groups;
 };
 _Static_assert(sizeof(struct aql_packet) == 64, "a packet has 64 bytes");
 

@@ -75,10 +75,10 @@ static inline bool mem_mask_is_full(struct mem_mask m, unsigned line)
     return m.word[0] == full.word[0] && m.word[1] == full.word[1];
 }
 
-/* True if `all` holds every byte of `some`. */
-static inline bool mem_mask_covers(struct mem_mask all, struct mem_mask some)
+/* True if `mask` holds every byte of `part`. */
+static inline bool mem_mask_covers(struct mem_mask mask, struct mem_mask part)
 {
-    return !((some.word[0] & ~all.word[0]) | (some.word[1] & ~all.word[1]));
+    return !((part.word[0] & ~mask.word[0]) | (part.word[1] & ~mask.word[1]));
 }
 
 static inline struct mem_mask mem_mask_or(struct mem_mask a, struct mem_mask b)

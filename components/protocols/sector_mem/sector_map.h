@@ -36,7 +36,7 @@ struct sector_hash {
     uint64_t count;
     uint32_t bits;
     uint16_t kind;
-    bool whole; /* the count is a power of two */
+    bool is_power_of_two; /* the count is a power of two */
 };
 
 /* Irreducible polynomials over GF(2) of degree 0 .. 12: bit i is the coefficient of x^i. */
@@ -51,8 +51,8 @@ static inline uint32_t sector_polynomial(unsigned degree)
 static inline void sector_hash_init(struct sector_hash *h, int64_t kind, int64_t count)
 {
     *h = (struct sector_hash){.count = (uint64_t)count, .kind = (uint16_t)kind};
-    h->whole = (count & (count - 1)) == 0;
-    if (kind == SECTOR_HASH_PLAIN || !h->whole)
+    h->is_power_of_two = (count & (count - 1)) == 0;
+    if (kind == SECTOR_HASH_PLAIN || !h->is_power_of_two)
         return;
     h->bits = (uint32_t)__builtin_ctzll((uint64_t)count);
     uint32_t power = 1; /* what bit i of the number stands for: x^i, or the bit it is folded to */
@@ -69,8 +69,8 @@ static inline void sector_hash_init(struct sector_hash *h, int64_t kind, int64_t
 static inline uint32_t sector_hash(const struct sector_hash *h, uint64_t number)
 {
     if (h->kind == SECTOR_HASH_PLAIN)
-        return (uint32_t)(h->whole ? number & (h->count - 1) : number % h->count);
-    if (!h->whole) {
+        return (uint32_t)(h->is_power_of_two ? number & (h->count - 1) : number % h->count);
+    if (!h->is_power_of_two) {
         uint64_t turn = hash_multiply(number / h->count) >> 32;
         return (uint32_t)((number + (turn * h->count >> 32)) % h->count);
     }

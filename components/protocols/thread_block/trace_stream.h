@@ -87,8 +87,9 @@ enum trace_kind {
     TRACE_COPY_ARRIVE,   /* closes it, and lets the barrier in its address wait for it */
     TRACE_COPY_WAIT,     /* until at most `count` groups are under way */
     TRACE_COPY_WAIT_ALL, /* until no copy is under way, of the open group either */
-    TRACE_MATRIX,        /* a quarter of a product of four warps: `count` cycles of the tensor unit,
-                          * `width` of shared memory */
+    /* A quarter of a product of four warps: `count` cycles of the tensor unit, `width` of shared
+     * memory. */
+    TRACE_MATRIX,
     TRACE_MATRIX_COMMIT, /* such a product, and closes the group */
     TRACE_MATRIX_CLOSE,  /* closes it, too */
     TRACE_MATRIX_GATHER, /* waits for the other warps of the four; `count` 0: closes a group */
@@ -107,20 +108,21 @@ struct trace_inst {
         source[TRACE_SOURCES]; /* TRACE_NO_REGISTER: none; sources from the front */
     uint8_t unit, kind, width; /* width: bytes of a lane's access */
     bool bypass;               /* a load that does not look into the L1 */
-    uint16_t count; /* what `kind` says; of a barrier its number, and 16 times the warps it is for
-                     * (0: all of the block) */
+    /* What `kind` says; for a barrier its number, and 16 times the warps it is for (0: all of the
+     * block). */
+    uint16_t count;
 };
 
 struct trace_block {
-    uint32_t insts;  /* arena: struct trace_inst of its kernel, by id */
-    uint32_t carve;  /* bytes of the L1 that are shared memory while the kernel runs */
-    uint32_t kernel; /* slot of the player */
+    uint32_t insts_at; /* arena: struct trace_inst of its kernel, by id */
+    uint32_t carve;    /* bytes of the L1 that are shared memory while the kernel runs */
+    uint32_t kernel;   /* slot of the player */
     uint32_t threads;
     uint32_t warps;
     uint32_t rank;        /* in its cluster */
     uint32_t asks;        /* for an account of its warps' time (warp_cycles.h) */
     uint32_t profile;     /* number of its kernel in a profile of instructions */
-    uint32_t pcs;         /* arena: uint32_t of each static instruction, by id */
+    uint32_t pcs_at;      /* arena: uint32_t of each static instruction, by id */
     uint32_t more;        /* there will be more instructions when these are over */
     uint32_t ended;       /* bits of warps that have no more then */
     uint32_t first, last; /* chunks */
@@ -135,19 +137,19 @@ struct trace_block {
 };
 
 struct trace_stream {
-    uint32_t words;  /* arena: uint32_t [chunks][TRACE_CHUNK] */
-    uint32_t blocks; /* arena: struct trace_block */
+    uint32_t words_at;  /* arena: uint32_t [chunks][TRACE_CHUNK] */
+    uint32_t blocks_at; /* arena: struct trace_block */
 };
 
 static inline const uint32_t *trace_words(const struct trace_stream *stream)
 {
-    return arena_at(const uint32_t, stream->words);
+    return arena_at(const uint32_t, stream->words_at);
 }
 
 static inline const struct trace_block *trace_block(const struct trace_stream *stream,
                                                     uint32_t block)
 {
-    return arena_at(const struct trace_block, stream->blocks) + block;
+    return arena_at(const struct trace_block, stream->blocks_at) + block;
 }
 
 static inline unsigned trace_record_mode(uint32_t word)

@@ -84,8 +84,9 @@ struct work_account {
     uint64_t vmem_cycles;
     uint64_t scratch_lines;   /* those of vmem_lines that lie in the scratch of the work-group */
     uint64_t valu_idle_lanes; /* lanes that were off, summed over vector ALU instructions */
-    uint64_t polls; /* vector memory reads of what the wavefront's last one has read, by the same
-                       instruction: nothing else was accessed between */
+    /* Vector memory reads of what the wavefront's last one has read, by the same instruction:
+     * nothing else was accessed between. */
+    uint64_t polls;
 };
 _Static_assert(sizeof(struct work_account) <= 352, "fits the payload of work.finished");
 

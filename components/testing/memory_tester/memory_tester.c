@@ -176,12 +176,13 @@ static void memory_tester_init(struct memory_tester *c)
     c->random = memory_tester_params(c)->seed * 0x2545f4914f6cdd1du;
     c->thread_count = ports * per_port;
     c->increments = c->thread_count * memory_tester_params(c)->episodes * 2;
-    c->words = arena_allocate(word_count(c) * sizeof(struct tester_word));
-    c->threads = arena_allocate(c->thread_count * sizeof(struct tester_thread));
-    c->actions = arena_allocate(c->thread_count * memory_tester_params(c)->actions
-                                * sizeof(struct tester_action));
-    c->slots = arena_allocate((size_t)c->thread_count * TESTER_SLOTS * sizeof(struct tester_slot));
-    c->seen = arena_allocate((size_t)counters * divide_up(c->increments, 64) * sizeof(uint64_t));
+    c->words_at = arena_allocate(word_count(c) * sizeof(struct tester_word));
+    c->threads_at = arena_allocate(c->thread_count * sizeof(struct tester_thread));
+    c->actions_at = arena_allocate(c->thread_count * memory_tester_params(c)->actions
+                                   * sizeof(struct tester_action));
+    c->slots_at =
+        arena_allocate((size_t)c->thread_count * TESTER_SLOTS * sizeof(struct tester_slot));
+    c->seen_at = arena_allocate((size_t)counters * divide_up(c->increments, 64) * sizeof(uint64_t));
     place_words(c);
     pages_init(c);
     set_up_agents(c, ports);
@@ -199,8 +200,8 @@ static uint16_t tag_of(const struct memory_tester *c, uint32_t thread, uint32_t 
 }
 
 /* A free slot of the thread, filled in; there is one. */
-static uint32_t take_slot(struct memory_tester *c, uint32_t thread, uint32_t word,
-                          enum tester_verb verb, bool check)
+static uint32_t acquire_slot(struct memory_tester *c, uint32_t thread, uint32_t word,
+                             enum tester_verb verb, bool check)
 {
     uint32_t s = 0;
     while (slot_at(c, thread, s)->used)
@@ -223,7 +224,7 @@ static void send_atomic(struct memory_tester *c, uint32_t thread, const struct t
                         bool is_counter)
 {
     uint32_t port = thread_at(c, thread)->port,
-             slot = take_slot(c, thread, a->word, VERB_ATOMIC, a->returns && !is_counter);
+             slot = acquire_slot(c, thread, a->word, VERB_ATOMIC, a->returns && !is_counter);
     uint64_t address = word_at(c, a->word)->address, inside = address % TESTER_LINE;
     slot_at(c, thread, slot)->counter = is_counter;
     void *p = memory_tester_mem_send_atomic(c, port, tag_of(c, thread, slot), address - inside,
@@ -239,7 +240,7 @@ static void send_atomic(struct memory_tester *c, uint32_t thread, const struct t
 
 static void send_fence(struct memory_tester *c, uint32_t thread, bool acquire, enum scope scope)
 {
-    uint32_t slot = take_slot(c, thread, UINT32_MAX, VERB_STORE, false);
+    uint32_t slot = acquire_slot(c, thread, UINT32_MAX, VERB_STORE, false);
     memory_tester_mem_send_fence(c, thread_at(c, thread)->port, tag_of(c, thread, slot), scope,
                                  acquire, !acquire);
     c->io.stats.fences++;
@@ -250,7 +251,7 @@ static void send_load(struct memory_tester *c, uint32_t thread, uint32_t word,
                       enum tester_verb verb, bool coherent)
 {
     bool whole_line = verb == VERB_LOAD_LINE;
-    uint32_t slot = take_slot(c, thread, word, verb, true);
+    uint32_t slot = acquire_slot(c, thread, word, verb, true);
     uint64_t address = word_at(c, word)->address;
     if (whole_line)
         address -= address % TESTER_LINE;
@@ -262,7 +263,7 @@ static void send_load(struct memory_tester *c, uint32_t thread, uint32_t word,
 /* Some go on to a wider scope at once, which no order needs: others share their lines. */
 static void send_store(struct memory_tester *c, uint32_t thread, uint32_t word, uint32_t value)
 {
-    uint32_t slot = take_slot(c, thread, word, VERB_STORE, false);
+    uint32_t slot = acquire_slot(c, thread, word, VERB_STORE, false);
     uint64_t address = word_at(c, word)->address, inside = address % TESTER_LINE;
     enum scope scope = value % 4 ? SCOPE_WAVEFRONT : (enum scope)(value / 4 % 4);
     void *p = memory_tester_mem_send_write(c, thread_at(c, thread)->port, tag_of(c, thread, slot),
@@ -274,7 +275,7 @@ static void send_store(struct memory_tester *c, uint32_t thread, uint32_t word, 
     c->io.stats.stores++;
 }
 
-static void note_writer(struct memory_tester *c, uint32_t thread, uint32_t word, uint32_t value)
+static void set_writer(struct memory_tester *c, uint32_t thread, uint32_t word, uint32_t value)
 {
     struct tester_word *w = word_at(c, word);
     w->value = value;
@@ -320,11 +321,11 @@ static void perform(struct memory_tester *c, uint32_t thread, const struct teste
     switch (a->verb) {
     case VERB_STORE:
         send_store(c, thread, a->word, a->operand);
-        note_writer(c, thread, a->word, a->operand);
+        set_writer(c, thread, a->word, a->operand);
         break;
     case VERB_ATOMIC:
         send_atomic(c, thread, &atomic, false);
-        note_writer(c, thread, a->word, atomic_result(a->op, old, a->operand, atomic.compare));
+        set_writer(c, thread, a->word, atomic_result(a->op, old, a->operand, atomic.compare));
         break;
     default:
         send_load(c, thread, a->word, a->verb, a->verb != VERB_UNORDERED && a->compare % 8 == 0);
@@ -424,7 +425,8 @@ static void check_increment(struct memory_tester *c, uint32_t thread, const stru
 {
     struct tester_word *w = word_at(c, s->word);
     uint32_t counter = s->word - memory_tester_params(c)->locations;
-    uint64_t *seen = arena_at(uint64_t, c->seen) + (size_t)counter * divide_up(c->increments, 64);
+    uint64_t *seen =
+        arena_at(uint64_t, c->seen_at) + (size_t)counter * divide_up(c->increments, 64);
     w->value++;
     if (got >= c->increments || seen[got / 64] >> (got % 64) & 1) {
         engine_fail(
@@ -458,7 +460,7 @@ static void next_phase(struct memory_tester *c, uint32_t thread)
         c->over++;
 }
 
-static void take_answer(struct memory_tester *c, uint32_t port, const struct mem_reply *m)
+static void accept_answer(struct memory_tester *c, uint32_t port, const struct mem_reply *m)
 {
     uint32_t thread = port * memory_tester_params(c)->threads + m->tag / TESTER_SLOTS;
     struct tester_thread *t = thread_at(c, thread);
@@ -531,7 +533,7 @@ static bool memory_tester_tick(struct memory_tester *c)
     for (uint32_t port = 0; port < memory_tester_mem_count(c); port++) {
         const struct mem_reply *m;
         while ((m = memory_tester_mem_peek_reply(c, port))) {
-            take_answer(c, port, m);
+            accept_answer(c, port, m);
             memory_tester_mem_pop_reply(c, port);
             progress = true;
         }

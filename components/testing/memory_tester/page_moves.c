@@ -47,12 +47,12 @@ static uint64_t frame_address(const struct memory_tester *c, uint32_t frame)
 
 static uint32_t *page_frame(const struct memory_tester *c, uint32_t page)
 {
-    return arena_at(uint32_t, c->moves.frame) + page;
+    return arena_at(uint32_t, c->moves.frame_at) + page;
 }
 
 static uint32_t *frame_owner(const struct memory_tester *c, uint32_t frame)
 {
-    return arena_at(uint32_t, c->moves.owner) + frame;
+    return arena_at(uint32_t, c->moves.owner_at) + frame;
 }
 
 static void page_place(struct memory_tester *c, uint32_t page, uint32_t frame)
@@ -79,7 +79,7 @@ static void pages_scramble(struct memory_tester *c)
 }
 
 /* Tables for the controllers: the GPU of each, and its memory. */
-static void gpus_note(struct memory_tester *c)
+static void gpus_register(struct memory_tester *c)
 {
     const struct platform_table *table = engine_base.platform;
     struct program_table *program = memory_tester_program(c);
@@ -120,13 +120,13 @@ static void pages_init(struct memory_tester *c)
         engine_die(&c->io.base,
                    "pages cannot move: no shoot-down reaches the TLB '%s'; connect its `control`",
                    tlb_without_shootdown());
-    m->frame = arena_allocate(m->page_count * sizeof(uint32_t));
-    m->owner = arena_allocate(m->frame_count * sizeof(uint32_t));
-    m->wishes = arena_allocate(TESTER_WISHES * sizeof(struct tester_wish));
+    m->frame_at = arena_allocate(m->page_count * sizeof(uint32_t));
+    m->owner_at = arena_allocate(m->frame_count * sizeof(uint32_t));
+    m->wishes_at = arena_allocate(TESTER_WISHES * sizeof(struct tester_wish));
     page_table_init(memory_tester_page_table(c), (unsigned)__builtin_ctzll(page_bytes(c)),
                     m->frame_count);
     if (gpus)
-        gpus_note(c);
+        gpus_register(c);
     pages_scramble(c);
     m->due = moves_calm(c);
 }
@@ -166,7 +166,7 @@ static bool frame_find(struct memory_tester *c, uint32_t gpu)
 
 static struct tester_wish *first_wish(const struct memory_tester *c)
 {
-    return arena_at(struct tester_wish, c->moves.wishes) + c->moves.first_wish % TESTER_WISHES;
+    return arena_at(struct tester_wish, c->moves.wishes_at) + c->moves.first_wish % TESTER_WISHES;
 }
 
 /* Chooses the change that the first wish asks for. False: none, it is only answered. */
@@ -223,7 +223,7 @@ static void copies_go(struct memory_tester *c)
     struct page_table *table = memory_tester_page_table(c);
     uint32_t frame = *page_frame(c, m->page), left;
     struct page_copy copy;
-    while (page_copies_take(&table->copies, page_master(c, m->page), &copy)) {
+    while (page_copies_remove(&table->copies, page_master(c, m->page), &copy)) {
         left = copy.gpu * frames_each(c)
                + (uint32_t)((copy.physical - platform_map_base(copy.gpu)) / page_bytes(c));
         if (copy.gpu == m->gpu) {
@@ -405,7 +405,7 @@ static bool moves_step(struct memory_tester *c)
 }
 
 /* Takes the questions of controllers. A wish for a move moves no page. */
-static bool wishes_take(struct memory_tester *c, uint32_t gpu)
+static bool wishes_accept(struct memory_tester *c, uint32_t gpu)
 {
     struct tester_moves *m = &c->moves;
     const struct page_touch_request *t;
@@ -414,7 +414,7 @@ static bool wishes_take(struct memory_tester *c, uint32_t gpu)
         uint32_t page = (uint32_t)((t->touched.address - TESTER_VIRTUAL_BASE) / page_bytes(c));
         if (t->touched.wish != PAGE_WISH_MOVE)
             arena_at(struct tester_wish,
-                     m->wishes)[(m->first_wish + m->wish_count++) % TESTER_WISHES] =
+                     m->wishes_at)[(m->first_wish + m->wish_count++) % TESTER_WISHES] =
                 (struct tester_wish){page, gpu, t->tag, (uint8_t)t->touched.wish};
         else if (memory_tester_touch_can_reply(c, gpu))
             memory_tester_touch_reply_noted(c, gpu, t->tag);
@@ -430,7 +430,7 @@ static bool pages_step(struct memory_tester *c)
 {
     bool progress = false;
     for (uint32_t i = 0; i < memory_tester_touch_count(c); i++)
-        progress |= wishes_take(c, i);
+        progress |= wishes_accept(c, i);
     if (!memory_tester_gpu_count(c))
         return progress;
     while (moves_step(c))

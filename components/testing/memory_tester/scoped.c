@@ -47,9 +47,9 @@ struct scoped_word {
 
 struct scoped {
     struct scoped_io io;
-    uint32_t agents, threads, words; /* arena offsets */
-    uint32_t each;                   /* threads of an agent */
-    uint64_t sequence;               /* counts beginnings and ends of episodes */
+    uint32_t agents_at, threads_at, words_at; /* arena offsets */
+    uint32_t each;                            /* threads of an agent */
+    uint64_t sequence;                        /* counts beginnings and ends of episodes */
 };
 
 static struct scoped *scoped_of(struct part *self)
@@ -59,26 +59,26 @@ static struct scoped *scoped_of(struct part *self)
 
 static struct scoped_agent *scoped_agent(const struct scoped *p, uint32_t thread)
 {
-    return arena_at(struct scoped_agent, p->agents) + thread / p->each;
+    return arena_at(struct scoped_agent, p->agents_at) + thread / p->each;
 }
 
 static struct scoped_thread *scoped_thread(const struct scoped *p, uint32_t thread)
 {
-    return arena_at(struct scoped_thread, p->threads) + thread;
+    return arena_at(struct scoped_thread, p->threads_at) + thread;
 }
 
 static struct scoped_word *scoped_word(const struct scoped *p, uint32_t word)
 {
-    return arena_at(struct scoped_word, p->words) + word;
+    return arena_at(struct scoped_word, p->words_at) + word;
 }
 
 static void scoped_setup(struct part *self, uint32_t threads, uint32_t agents, uint32_t words)
 {
     struct scoped *p = scoped_of(self);
     p->each = threads / agents;
-    p->agents = arena_allocate(agents * sizeof(struct scoped_agent));
-    p->threads = arena_allocate(threads * sizeof(struct scoped_thread));
-    p->words = arena_allocate(words * sizeof(struct scoped_word));
+    p->agents_at = arena_allocate(agents * sizeof(struct scoped_agent));
+    p->threads_at = arena_allocate(threads * sizeof(struct scoped_thread));
+    p->words_at = arena_allocate(words * sizeof(struct scoped_word));
 }
 
 static void scoped_begin(struct part *self, uint32_t thread, bool system)
@@ -111,7 +111,7 @@ static bool scoped_allows(struct part *self, uint32_t thread, uint32_t word)
     struct scoped_word *w = scoped_word(p, word);
     if (!w->ended || (w->agent == thread / p->each && w->ended <= t->began))
         return true;
-    const struct scoped_agent *writer = arena_at(struct scoped_agent, p->agents) + w->agent;
+    const struct scoped_agent *writer = arena_at(struct scoped_agent, p->agents_at) + w->agent;
     if (!w->released && w->ended < writer->release_begin)
         w->released = writer->release_end;
     return w->released && w->released <= t->sees;

@@ -92,8 +92,8 @@ struct tester_wish {
 /* Moves of pages between GPUs; see page_moves.c. Physical pages are numbered through: those of the
  * first GPU, then those of the second, ... */
 struct tester_moves {
-    uint32_t frame; /* arena: uint32_t [page_count], physical page of each virtual one */
-    uint32_t owner; /* arena: uint32_t [frame_count], 1 + virtual page, 0 free */
+    uint32_t frame_at; /* arena: uint32_t [page_count], physical page of each virtual one */
+    uint32_t owner_at; /* arena: uint32_t [frame_count], 1 + virtual page, 0 free */
     uint32_t page_count, frame_count;
     uint32_t state;         /* enum moves_state */
     uint32_t told;          /* GPUs that have been sent what the state is about */
@@ -101,7 +101,7 @@ struct tester_moves {
     uint32_t kind;          /* enum moves_kind */
     uint32_t page, to, gpu; /* virtual page, its new physical one, where that is */
     uint32_t left;          /* further moves in this pause */
-    uint32_t wishes;        /* arena: struct tester_wish [TESTER_WISHES], a ring */
+    uint32_t wishes_at;     /* arena: struct tester_wish [TESTER_WISHES], a ring */
     uint32_t first_wish, wish_count;
     bool wished; /* what happens is the first wish's */
     bool paused;
@@ -112,11 +112,11 @@ struct tester_moves {
 struct memory_tester {
     struct memory_tester_io io;
     uint64_t random;
-    uint32_t words; /* arena offsets: tester_word [locations + counters] */
-    uint32_t threads;
-    uint32_t actions; /* [threads][actions] */
-    uint32_t slots;   /* [threads][TESTER_SLOTS] */
-    uint32_t seen;    /* bitmap [counters][increments]: values returned */
+    uint32_t words_at; /* arena offsets: tester_word [locations + counters] */
+    uint32_t threads_at;
+    uint32_t actions_at; /* [threads][actions] */
+    uint32_t slots_at;   /* [threads][TESTER_SLOTS] */
+    uint32_t seen_at;    /* bitmap [counters][increments]: values returned */
     uint32_t thread_count;
     uint32_t over;       /* threads that have ended */
     uint32_t increments; /* in all */
@@ -140,25 +140,25 @@ static inline uint32_t below(struct memory_tester *c, uint64_t limit)
 
 static inline struct tester_word *word_at(const struct memory_tester *c, uint32_t i)
 {
-    return arena_at(struct tester_word, c->words) + i;
+    return arena_at(struct tester_word, c->words_at) + i;
 }
 
 static inline struct tester_thread *thread_at(const struct memory_tester *c, uint32_t i)
 {
-    return arena_at(struct tester_thread, c->threads) + i;
+    return arena_at(struct tester_thread, c->threads_at) + i;
 }
 
 static inline struct tester_action *action_at(const struct memory_tester *c, uint32_t thread,
                                               uint32_t i)
 {
-    return arena_at(struct tester_action, c->actions) + thread * memory_tester_params(c)->actions
+    return arena_at(struct tester_action, c->actions_at) + thread * memory_tester_params(c)->actions
            + i;
 }
 
 static inline struct tester_slot *slot_at(const struct memory_tester *c, uint32_t thread,
                                           uint32_t i)
 {
-    return arena_at(struct tester_slot, c->slots) + thread * TESTER_SLOTS + i;
+    return arena_at(struct tester_slot, c->slots_at) + thread * TESTER_SLOTS + i;
 }
 
 /* ---- page_moves.c ---- */

@@ -1,5 +1,5 @@
-/* The memory tester's model of releases and acquires: is the last write ordered before this access,
- * and which values may come if it is not?
+/* The memory tester's model of releases and acquires. It says whether the last write is ordered
+ * before an access, and which values may come if it is not.
  *
  * Threads and words are numbers. setup() comes first, once. A thread is between begin() and end()
  * of an episode; it acquires behind begin() and has released before end(), at the scope given. */

@@ -32,10 +32,10 @@ struct tester {
     struct tester_io io;
     uint64_t issued, answered;
     struct index_pool free;
-    uint32_t in_flight; /* arena: struct tester_request, by tag */
-    uint32_t busy;      /* arena: one byte a line */
-    uint32_t expected;  /* arena: span bytes */
-    uint32_t before;    /* arena: a line for each tag: what an atomic must answer with */
+    uint32_t in_flight_at; /* arena: struct tester_request, by tag */
+    uint32_t busy_at;      /* arena: one byte a line */
+    uint32_t expected_at;  /* arena: span bytes */
+    uint32_t before_at;    /* arena: a line for each tag: what an atomic must answer with */
 };
 
 static uint32_t line_bytes(const struct tester *c)
@@ -45,7 +45,7 @@ static uint32_t line_bytes(const struct tester *c)
 
 static uint8_t *expected_line(const struct tester *c, uint32_t line)
 {
-    return arena_at(uint8_t, c->expected) + (size_t)line * line_bytes(c);
+    return arena_at(uint8_t, c->expected_at) + (size_t)line * line_bytes(c);
 }
 
 static uint64_t mix(uint64_t x)
@@ -63,20 +63,20 @@ static void tester_init(struct tester *c)
 {
     uint32_t tags = tester_params(c)->outstanding;
     index_pool_init(&c->free, tags);
-    c->in_flight = arena_allocate(tags * sizeof(struct tester_request));
-    c->before = arena_allocate((size_t)tags * line_bytes(c));
-    c->busy = arena_allocate(tester_params(c)->lines);
-    c->expected = arena_allocate(tester_params(c)->span);
+    c->in_flight_at = arena_allocate(tags * sizeof(struct tester_request));
+    c->before_at = arena_allocate((size_t)tags * line_bytes(c));
+    c->busy_at = arena_allocate(tester_params(c)->lines);
+    c->expected_at = arena_allocate(tester_params(c)->span);
 }
 
-/* A line without a request in flight. False: none of those tried. */
+/* Finds a line without a request in flight. False: it is none of those tried. */
 static bool pick_line(const struct tester *c, uint32_t *line)
 {
     uint32_t lines = tester_params(c)->lines;
     uint32_t first = (uint32_t)(draw(c, 0) % lines);
     for (uint32_t i = 0; i < PROBES && i < lines; i++) {
         *line = (first + i) % lines;
-        if (!arena_at(uint8_t, c->busy)[*line])
+        if (!arena_at(uint8_t, c->busy_at)[*line])
             return true;
     }
     return false;
@@ -103,7 +103,7 @@ static void fill_atomic(struct tester *c, uint32_t line, uint32_t tag, uint64_t 
     uint32_t at = (uint32_t)(draw(c, 1) % (line_bytes(c) / ELEMENT)) * ELEMENT, value,
              add = (uint32_t)draw(c, 2);
     uint8_t *expected = expected_line(c, line);
-    memcpy(arena_at(uint8_t, c->before) + (size_t)tag * line_bytes(c), expected, line_bytes(c));
+    memcpy(arena_at(uint8_t, c->before_at) + (size_t)tag * line_bytes(c), expected, line_bytes(c));
     memset(mask, 0, divide_up(line_bytes(c), 64) * sizeof *mask);
     mask[at / 64] = (((uint64_t)1 << ELEMENT) - 1) << at % 64;
     memset(operand, 0, line_bytes(c));
@@ -158,9 +158,9 @@ static void send_line(struct tester *c, uint32_t line)
         tester_mem_send_read(c, tag, address, line_bytes(c), 0, false);
         c->io.stats.reads++;
     }
-    arena_at(struct tester_request, c->in_flight)[tag] = (struct tester_request){
+    arena_at(struct tester_request, c->in_flight_at)[tag] = (struct tester_request){
         .sent = tester_now(c), .line = line, .kind = (uint16_t)kind, .tag = tag};
-    arena_at(uint8_t, c->busy)[line] = 1;
+    arena_at(uint8_t, c->busy_at)[line] = 1;
     c->issued++;
 }
 
@@ -178,7 +178,7 @@ static bool send_next(struct tester *c)
 static void check_answer(struct tester *c, const struct tester_request *r, const uint8_t *data)
 {
     const uint8_t *expected = expected_line(c, r->line);
-    const uint8_t *before = arena_at(uint8_t, c->before) + (size_t)r->tag * line_bytes(c);
+    const uint8_t *before = arena_at(uint8_t, c->before_at) + (size_t)r->tag * line_bytes(c);
     for (uint32_t i = 0; i < line_bytes(c); i++) {
         bool is_element =
             memcmp(before + i / ELEMENT * ELEMENT, expected + i / ELEMENT * ELEMENT, ELEMENT) != 0;
@@ -195,16 +195,16 @@ static void check_answer(struct tester *c, const struct tester_request *r, const
     }
 }
 
-static bool take_answer(struct tester *c)
+static bool accept_answer(struct tester *c)
 {
     const struct mem_reply *m = tester_mem_peek_reply(c);
     if (!m)
         return false;
-    const struct tester_request *r = &arena_at(struct tester_request, c->in_flight)[m->tag];
+    const struct tester_request *r = &arena_at(struct tester_request, c->in_flight_at)[m->tag];
     if (message_kind(m) == MEM_DATA)
         check_answer(c, r, mem_data_data(tester_mem_reply_payload(c), line_bytes(c)));
     stat_histogram_add(&c->io.stats.latency, tester_now(c) - r->sent);
-    arena_at(uint8_t, c->busy)[r->line] = 0;
+    arena_at(uint8_t, c->busy_at)[r->line] = 0;
     index_pool_give(&c->free, m->tag);
     c->answered++;
     tester_mem_pop_reply(c);
@@ -213,7 +213,7 @@ static bool take_answer(struct tester *c)
 
 static bool tester_tick(struct tester *c)
 {
-    bool answered = take_answer(c);
+    bool answered = accept_answer(c);
     return send_next(c) || answered;
 }
 

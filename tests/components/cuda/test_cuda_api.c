@@ -276,7 +276,7 @@ Test(cuda_api, default_streams_have_handles, .init = start)
     cr_assert_eq(CALL(cudaStreamSynchronize, (size_t), 77), 400);
 }
 
-static void note_call(void *data)
+static void report_call(void *data)
 {
     ++*(int *)data;
 }
@@ -286,11 +286,11 @@ Test(cuda_api, streams_call_the_program, .init = start)
     int calls = 0;
     void *graph = NULL, *exec = NULL, *stream = NULL;
     cr_assert_eq(
-        CALL(cudaLaunchHostFunc, (void *, void (*)(void *), void *), NULL, note_call, &calls), 0);
+        CALL(cudaLaunchHostFunc, (void *, void (*)(void *), void *), NULL, report_call, &calls), 0);
     cr_assert_eq(calls, 1);
     CALL(cudaStreamCreate, (void **), &stream);
     CALL(cudaStreamBeginCapture, (void *, int), stream, 0);
-    CALL(cudaLaunchHostFunc, (void *, void (*)(void *), void *), stream, note_call, &calls);
+    CALL(cudaLaunchHostFunc, (void *, void (*)(void *), void *), stream, report_call, &calls);
     cr_assert_eq(calls, 1);
     cr_assert_eq(CALL(cudaStreamEndCapture, (void *, void **), stream, &graph), 0);
     cr_assert_eq(CALL(cudaGraphInstantiate, (void **, void *, unsigned long long), &exec, graph, 0),

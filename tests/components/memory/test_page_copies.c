@@ -32,7 +32,7 @@ Test(page_copies, finds_what_was_added_until_it_is_taken)
             }
         } else if (!(r >> 56 & 15)) {
             struct page_copy copy;
-            while (page_copies_take(t, master, &copy)) {
+            while (page_copies_remove(t, master, &copy)) {
                 cr_assert_eq(copy.master, master);
                 cr_assert_eq(copy.physical, there[m][copy.gpu]);
                 there[m][copy.gpu] = 0;
@@ -55,6 +55,6 @@ Test(page_copies, refuses_one_too_many)
     for (uint64_t i = 0; i < PAGE_COPIES; i++)
         cr_assert(page_copies_add(t, i << 12, 1, i << 13));
     cr_expect_not(page_copies_add(t, (uint64_t)PAGE_COPIES << 12, 1, 0));
-    cr_expect(page_copies_take(t, 5 << 12, &copy));
+    cr_expect(page_copies_remove(t, 5 << 12, &copy));
     cr_expect(page_copies_add(t, (uint64_t)PAGE_COPIES << 12, 1, 0));
 }

@@ -37,7 +37,8 @@ def test_messages_are_in_cudas_words(run, compiled):
     for mistake, (error, message) in MISTAKES.items():
         done = run(f"{MACHINE} -- {program} {mistake}", f"^{error}$", message,
                    status=3 if mistake == "outside" else 0)
-        assert not re.search("HIP|hip|work-|wavefront|LDS|compute unit|_Z", done.stderr)
+        words = done.stderr.replace(str(PROGRAMS), "")  # the folder may have any name
+        assert not re.search("HIP|hip|work-|wavefront|LDS|compute unit|_Z", words)
 
 
 @pytest.mark.full

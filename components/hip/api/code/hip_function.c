@@ -129,13 +129,13 @@ static const char *kernel_name(const void *either, bool is_handle)
 
 const char *hipKernelNameRef(const hipFunction_t function)
 {
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     return kernel_name(function, true);
 }
 
 const char *hipKernelNameRefByPtr(const void *host_function, hipStream_t stream)
 {
     (void)stream;
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     return kernel_name(host_function, false);
 }

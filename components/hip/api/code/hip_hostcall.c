@@ -190,8 +190,8 @@ void hip_hostcall_begin(int device, const char *name, uint64_t ticket)
 
 /* ---- serving ---- */
 
-/* Told once for a kernel: each wavefront asks, and again for each lane. */
-static void refuse_service(int device, uint32_t service)
+/* Says so once for a kernel: each wavefront asks, and again for each lane. */
+static void say_unsupported(int device, uint32_t service)
 {
     const char *purpose = service == SERVICE_DEVICE_MEMORY ? " (malloc, free, new or delete)" : "";
     run_ledger_report(EXIT_GAVE_UP);
@@ -206,7 +206,7 @@ static void refuse_service(int device, uint32_t service)
 static void serve_lanes(int device, const struct header *header, uint64_t *payload)
 {
     if (header->service != SERVICE_PRINTF)
-        refuse_service(device, header->service);
+        say_unsupported(device, header->service);
     for (unsigned lane = 0; lane < HIP_WAVEFRONT; lane++) {
         uint64_t *words = payload + (size_t)lane * HIP_CALL_WORDS;
         if (!(header->lanes >> lane & 1))

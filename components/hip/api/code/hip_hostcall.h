@@ -28,8 +28,8 @@ hipError_t hip_hostcall_serve(void);
  * is that of a kernel. */
 hipError_t hip_hostcall_wait_ticket(uint64_t ticket);
 
-/* Runs the simulation a little further and serves calls; false, and no effect, when no kernel may
- * call the host. For waits for several tickets. */
+/* Runs the simulation a little further and serves calls, for waits for several tickets. False: no
+ * kernel may call the host, and nothing was done. */
 bool hip_hostcall_step(void);
 
 /* ---- hip_printf.c ---- */

@@ -25,7 +25,7 @@ static struct hip_module *modules;
 /* ---- loading a code object ---- */
 
 /* Says what a binary has, when none of it fits. */
-static hipError_t refuse_target(int device, const char *targets)
+static hipError_t fail_target(int device, const char *targets)
 {
     const char *isa = hip.devices[device].info.isa;
     hip_say("device %d is %s, but the code is only for: %s; compile with --offload-arch=%s (if the "
@@ -39,7 +39,7 @@ static bool fits_device(const struct code_object *object, int device)
     char target[64];
     const struct hip_device *info = &hip.devices[device];
     code_object_target_name(&object->target, target, sizeof target);
-    return bundle_match_target(target, info->info.isa, info->xnack, info->sramecc) > 0;
+    return bundle_match_target(target, info->info.isa, info->uses_xnack, info->uses_sramecc) > 0;
 }
 
 /* True if the code object has variables that kernels may write. LLD puts .dynamic, which is only
@@ -155,7 +155,7 @@ static hipError_t load_object(const void *bytes, size_t size, int device, const 
     } else if (!fits_device(&module->object, device)) {
         char target[64];
         code_object_target_name(&module->object.target, target, sizeof target);
-        error = refuse_target(device, target);
+        error = fail_target(device, target);
     }
     if (error == hipSuccess)
         error = place_image(module, name);
@@ -184,11 +184,11 @@ static hipError_t load_bundle(const void *bytes, size_t *size, int device, const
         error = hipErrorInvalidImage;
     } else {
         const struct bundle_entry *entry =
-            bundle_find(&bundle, info->info.isa, info->xnack, info->sramecc);
+            bundle_find(&bundle, info->info.isa, info->uses_xnack, info->uses_sramecc);
         if (!entry) {
             char targets[400];
             bundle_list_targets(&bundle, targets, sizeof targets);
-            error = refuse_target(device, targets);
+            error = fail_target(device, targets);
         } else {
             error = load_object(entry->code, entry->size, device, name, loaded);
         }

@@ -30,8 +30,7 @@ struct hip_rtc_result {
 
 /* Runs the compiler and waits for it. Nothing is written to a file that has a name: source,
  * headers, code and log are files in memory, so that nothing stays on disk however the process
- * ends.
- */
+ * ends. */
 void hip_rtc_compile(const struct hip_rtc_job *job, struct hip_rtc_result *result);
 
 #endif

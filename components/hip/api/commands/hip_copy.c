@@ -95,16 +95,16 @@ static hipError_t order_after(const struct copy *copy)
 static void record_copy(struct copy *copy, int device)
 {
     const struct hip_copy_area *area = &copy->area;
-    bool to_device = is_on_device(copy, TO);
+    bool writes_device = is_on_device(copy, TO);
     copy->recorded = (struct hip_recorded_copy){
         .to = area->to,
         .from = area->from,
-        .host = (void *)(uintptr_t)copy->uses[to_device ? FROM : TO].memory,
+        .host = (void *)(uintptr_t)copy->uses[writes_device ? FROM : TO].memory,
         .size = area->width,
         .rows = area->rows,
         .to_pitch = area->to_pitch,
         .from_pitch = area->from_pitch,
-        .writes_device = to_device,
+        .writes_device = writes_device,
         .reads_device = is_on_device(copy, FROM),
         .waits = copy->waits,
         .stream = hip_stream_number(copy->stream),
@@ -116,24 +116,25 @@ static void record_copy(struct copy *copy, int device)
 static hipError_t enqueue_rows(struct copy *copy)
 {
     const struct hip_copy_area *area = &copy->area;
-    bool to_device = is_on_device(copy, TO), from_device = is_on_device(copy, FROM);
+    bool writes_device = is_on_device(copy, TO), reads_device = is_on_device(copy, FROM);
     hipError_t error = hipSuccess;
     for (size_t row = 0; row < area->rows && error == hipSuccess; row++) {
         uint64_t to = copy->uses[TO].memory + row * area->to_pitch, ticket = 0;
         uint64_t from = copy->uses[FROM].memory + row * area->from_pitch;
-        void *host = (void *)(uintptr_t)(to_device ? from : to);
-        if (to_device && !from_device)
+        void *host = (void *)(uintptr_t)(writes_device ? from : to);
+        if (writes_device && !reads_device)
             hip_host_memory_scan(to, host, area->width);
         enum driver_status status =
-            to_device && from_device ? hip.api->copy(copy->queue, to, from, area->width, &ticket)
-            : to_device              ? hip.api->write(copy->queue, to, host, area->width, &ticket)
-                                     : hip.api->read(copy->queue, host, from, area->width, &ticket);
+            writes_device && reads_device
+                ? hip.api->copy(copy->queue, to, from, area->width, &ticket)
+            : writes_device ? hip.api->write(copy->queue, to, host, area->width, &ticket)
+                            : hip.api->read(copy->queue, host, from, area->width, &ticket);
         copy->ticket = status == DRIVER_OK ? ticket : copy->ticket;
         error = hip_status(status);
     }
-    hip_stream_note(copy->stream, copy->ticket);
+    hip_stream_end_call(copy->stream, copy->ticket);
     if (copy->ticket != 0)
-        hip_host_memory_note_queued(copy->ticket, &copy->uses[TO]);
+        hip_host_memory_add_writer(copy->ticket, &copy->uses[TO]);
     return error;
 }
 

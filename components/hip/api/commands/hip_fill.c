@@ -71,7 +71,7 @@ static hipError_t enqueue_fill(struct fill *fill)
         error = hip_status(hip.api->fill(fill->queue, area->address + row * area->pitch,
                                          &area->value, area->width, area->count, &fill->ticket));
     }
-    hip_stream_note(fill->stream, fill->ticket);
+    hip_stream_end_call(fill->stream, fill->ticket);
     return error;
 }
 

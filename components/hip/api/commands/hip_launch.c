@@ -199,7 +199,7 @@ static hipError_t enqueue_launch(const struct request *request, uint32_t queue,
     enum driver_status status = hip.api->launch(queue, &launch, ticket);
     if (status != DRIVER_OK)
         hip_record_drop(line);
-    hip_stream_note(request->stream, status == DRIVER_OK ? *ticket : 0);
+    hip_stream_end_call(request->stream, status == DRIVER_OK ? *ticket : 0);
     return status == DRIVER_FAULT ? hip_fail_launch(request->function) : hip_status(status);
 }
 
@@ -282,7 +282,7 @@ static hipError_t launch_kernel(const struct request *request)
     if (error == hipSuccess && geometry.hostcall_buffer != 0)
         hip_hostcall_begin(device, request->function->name, ticket);
     if (error == hipSuccess)
-        hip_host_memory_note_queued(ticket, NULL);
+        hip_host_memory_add_writer(ticket, NULL);
     hip_release(kernarg);
     return error;
 }

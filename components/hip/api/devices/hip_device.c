@@ -45,7 +45,7 @@ static void architecture_name(const struct hip_device *device, char *text, size_
 {
     struct code_object_target target = {.xnack = CODE_OBJECT_FEATURE_UNSUPPORTED};
     snprintf(target.gfx, sizeof target.gfx, "%s", device->info.isa);
-    if (device->sramecc)
+    if (device->uses_sramecc)
         target.sramecc = CODE_OBJECT_FEATURE_ON;
     if (device->has_xnack)
         target.xnack = CODE_OBJECT_FEATURE_OFF;
@@ -417,13 +417,13 @@ static hipError_t get_version(int *version)
 
 hipError_t hipDriverGetVersion(int *version)
 {
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     return get_version(version);
 }
 
 hipError_t hipRuntimeGetVersion(int *version)
 {
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     return get_version(version);
 }
 

@@ -194,7 +194,7 @@ void hip_each_allocation(void (*visit)(const struct hip_allocation *allocation))
 
 void hip_remove_allocation(const struct hip_allocation *allocation)
 {
-    hip_note_free(allocation);
+    hip_remember_free(allocation);
     if (map.context_count > 0 && allocation >= map.context_list
         && allocation < map.context_list + map.context_count) {
         map.context_list[allocation - map.context_list] = map.context_list[--map.context_count];

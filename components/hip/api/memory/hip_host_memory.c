@@ -302,19 +302,19 @@ hipError_t hip_host_memory_prepare_launch(uint32_t queue, const void *arguments,
     return error;
 }
 
-void hip_host_memory_note_queued(uint64_t ticket, const struct hip_use *target)
+void hip_host_memory_add_writer(uint64_t ticket, const struct hip_use *target)
 {
     if (!target)
-        hip_registered_note_launch(ticket);
+        hip_registered_add_launch(ticket);
     else if (!hip_location_on_device(&target->location)
              && target->location.allocation.mapped_number > 0)
-        hip_managed_note_write(ticket);
+        hip_managed_add_write(ticket);
 }
 
 /* The thread knows of a command that is done, and has not fetched since. */
 static _Thread_local bool has_waited;
 
-void hip_host_memory_note_wait(void)
+void hip_host_memory_mark_waited(void)
 {
     has_waited = true;
 }

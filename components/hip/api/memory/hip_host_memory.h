@@ -27,17 +27,17 @@
 #include "hip_location.h"
 
 /* Before commands on `queue` that use memory are enqueued. `waits`: the call returns when they are
- * done, so a recording notes the contents with those of other host memory. */
+ * done, so a recording has the contents with those of other host memory. */
 hipError_t hip_host_memory_prepare(uint32_t queue, struct hip_use *uses, size_t count, bool waits);
 /* Before a kernel is enqueued, which may use all memory that it can have addresses of. */
 hipError_t hip_host_memory_prepare_launch(uint32_t queue, const void *arguments, uint64_t size);
 /* A command was enqueued that changes `target`; NULL: a kernel, which may change anything. */
-void hip_host_memory_note_queued(uint64_t ticket, const struct hip_use *target);
+void hip_host_memory_add_writer(uint64_t ticket, const struct hip_use *target);
 /* Bytes go to the device address `to`. They may be addresses of pinned or registered memory. */
 void hip_host_memory_scan(uint64_t to, const void *bytes, uint64_t size);
 
 /* The calling thread knows since now that some command is done. */
-void hip_host_memory_note_wait(void);
+void hip_host_memory_mark_waited(void);
 /* At the end of a call. If the thread knows of commands that are done, it fetches bytes of
  * registered memory that kernels have changed. */
 hipError_t hip_host_memory_fetch(void);

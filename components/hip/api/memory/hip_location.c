@@ -117,13 +117,13 @@ static hipError_t check_host_side(const struct hip_location *location, uint64_t 
 static hipError_t check_side(const struct hip_location *location, uint64_t size,
                              bool is_device_side, bool is_written)
 {
-    bool to_device = is_device_side;
+    bool uses_device = is_device_side;
     if (location->kind == HIP_LOCATION_MANAGED)
-        to_device = true;
+        uses_device = true;
     else if (location->kind == HIP_LOCATION_PINNED || location->allocation.mapped_number > 0)
-        to_device = false;
-    return to_device ? check_device_side(location, size)
-                     : check_host_side(location, size, is_written);
+        uses_device = false;
+    return uses_device ? check_device_side(location, size)
+                       : check_host_side(location, size, is_written);
 }
 
 hipError_t hip_location_check_copy(const struct hip_location *to, uint64_t to_size,
@@ -131,7 +131,7 @@ hipError_t hip_location_check_copy(const struct hip_location *to, uint64_t to_si
                                    hipMemcpyKind kind)
 {
     const struct {
-        bool to_device, from_device;
+        bool writes_device, reads_device;
     } sides[] = {
         [hipMemcpyHostToHost] = {false, false},
         [hipMemcpyHostToDevice] = {true, false},
@@ -141,7 +141,7 @@ hipError_t hip_location_check_copy(const struct hip_location *to, uint64_t to_si
     };
     if ((unsigned)kind > hipMemcpyDefault)
         return hipErrorInvalidMemcpyDirection;
-    hipError_t error = check_side(to, to_size, sides[kind].to_device, true);
-    return error == hipSuccess ? check_side(from, from_size, sides[kind].from_device, false)
+    hipError_t error = check_side(to, to_size, sides[kind].writes_device, true);
+    return error == hipSuccess ? check_side(from, from_size, sides[kind].reads_device, false)
                                : error;
 }

@@ -138,7 +138,7 @@ static hipError_t wait_for_sent(uint32_t queue)
     return error;
 }
 
-void hip_managed_note_write(uint64_t ticket)
+void hip_managed_add_write(uint64_t ticket)
 {
     grow_list(managed_pages.writes, managed_pages.write_count + 1, managed_pages.write_capacity,
               HIP_LIBRARY);

@@ -29,7 +29,7 @@ hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t si
  * `use->memory`. */
 hipError_t hip_managed_prepare_host_use(struct hip_use *use, bool waits);
 /* A command was enqueued that writes mapped memory at the host: the next launch waits for it. */
-void hip_managed_note_write(uint64_t ticket);
+void hip_managed_add_write(uint64_t ticket);
 
 /* Maps pinned memory of `size` bytes at `start`, which begins with a page of the device, on the
  * current device. */

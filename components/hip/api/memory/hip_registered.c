@@ -271,7 +271,7 @@ hipError_t hip_registered_prepare_launch(uint32_t queue)
 
 /* ---- to the host ---- */
 
-void hip_registered_note_launch(uint64_t ticket)
+void hip_registered_add_launch(uint64_t ticket)
 {
     if (registered.count == 0)
         return;

@@ -19,7 +19,7 @@ void hip_registered_unmap(uint64_t start);
 /* Before a launch: `queue` waits for the copy of changed bytes. */
 hipError_t hip_registered_prepare_launch(uint32_t queue);
 /* A kernel was launched, which may change the memory. */
-void hip_registered_note_launch(uint64_t ticket);
+void hip_registered_add_launch(uint64_t ticket);
 /* True if kernels may have changed bytes that the host does not have yet. */
 bool hip_registered_is_stale(void);
 /* Brings to the host what kernels have changed that are done. */

@@ -173,8 +173,8 @@ static void explain(uint64_t address)
 /* The processor's page-fault error code: bit 1 is set for writes (Intel SDM, volume 3A, 4.7). */
 static bool is_write(const void *context)
 {
-    const ucontext_t *where = context;
-    return (where->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+    const ucontext_t *thread = context;
+    return (thread->uc_mcontext.gregs[REG_ERR] & 2) != 0;
 }
 
 static void handle_fault(int signal_number, siginfo_t *info, void *context)

@@ -116,7 +116,7 @@ void hip_record_drop(size_t line)
 }
 
 /* The call of the thread came back: a line of its own, when others have begun calls meanwhile. */
-static void note_return(void)
+static void record_return(void)
 {
     if (open_line != NO_PLACE && (size_t)open_line + 1 < record.count) {
         append_call(&(struct api_trace_call){.kind = API_TRACE_RETURN, .thread = thread_number()});
@@ -255,7 +255,7 @@ void hip_record_end_call(void)
     asked_line = NO_PLACE;
     if (!record.is_running)
         return;
-    note_return();
+    record_return();
     if (record.pending_count > 0 && line != NO_PLACE)
         compare_finished_copies(line);
     else
@@ -380,7 +380,7 @@ void hip_record_host_free(uint64_t address, int device)
 void hip_record_host_free_end(uint64_t address)
 {
     if (record.is_running && record.pending_count > 0) {
-        note_return();
+        record_return();
         compare_finished_copies(NO_PLACE);
         hip_record_call((struct api_trace_call){.kind = API_TRACE_SET_DEVICE,
                                                 .device = (uint32_t)hip_current_device()});
@@ -413,7 +413,7 @@ void hip_record_host_access_end(uint64_t view, const void *bytes, uint64_t size)
 {
     if (!record.is_running)
         return;
-    note_return();
+    record_return();
     hip_record_call((struct api_trace_call){.kind = API_TRACE_COMPARE,
                                             .place = pointer_to(view),
                                             .size = size,

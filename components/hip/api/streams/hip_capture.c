@@ -109,15 +109,15 @@ hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action)
 {
     struct capture *c = capture_of(stream);
     size_t place = place_of(c, stream), number = c->call_count;
-    struct history *history = &c->streams[place].history, before = {0};
+    struct history *history = &c->streams[place].history, call_history = {0};
     struct hip_captured call = {.action = *action};
-    call.before = hip_allocate((history->count + 1) * sizeof *call.before);
+    call.dependencies = hip_allocate((history->count + 1) * sizeof *call.dependencies);
     for (size_t i = 0; i < history->count; i++)
         if (!is_implied(c, history, &history->list[i]))
-            call.before[call.before_count++] = history->list[i].last;
-    merge_history(&before, history);
+            call.dependencies[call.dependency_count++] = history->list[i].last;
+    merge_history(&call_history, history);
     grow_list(c->call_histories, number + 1, c->history_capacity, HIP_LIBRARY);
-    c->call_histories[number] = before;
+    c->call_histories[number] = call_history;
     grow_list(c->calls, number + 1, c->call_capacity, HIP_LIBRARY);
     c->calls[c->call_count++] = call;
     advance(history, &(struct progress){place, calls_of(history, place) + 1, number});

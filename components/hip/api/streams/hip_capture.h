@@ -31,10 +31,10 @@ struct hip_action {
 };
 
 /* A captured call, and the numbers of the calls right before it, by streams and events. The caller
- * of hip_capture_end() takes what the action owns, and `before`. */
+ * of hip_capture_end() takes what the action owns, and `dependencies`. */
 struct hip_captured {
     struct hip_action action;
-    size_t *before, before_count;
+    size_t *dependencies, dependency_count;
 };
 
 /* True if the stream captures: its calls are given to hip_capture_call() and not made. */

@@ -27,7 +27,7 @@ static struct event *find_event(hipEvent_t event)
     return hip_handle_find(HIP_HANDLE_EVENT, event);
 }
 
-uint32_t hip_event_take_number(void)
+uint32_t hip_event_next_number(void)
 {
     return ++last_number;
 }
@@ -42,7 +42,7 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     struct event *object = hip_allocate(sizeof *object);
     object->flags = flags;
     object->device = hip_current_device();
-    object->number = hip_event_take_number();
+    object->number = hip_event_next_number();
     *event = hip_handle_add(HIP_HANDLE_EVENT, object);
     hip_record_call((struct api_trace_call){
         .kind = API_TRACE_EVENT_CREATE, .event = object->number, .flags = flags});
@@ -86,7 +86,7 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
         object = find_event(event); /* the wait may have released the lock */
         enum driver_status status =
             object ? hip.api->mark(queue, event_fences(object), &ticket) : DRIVER_INVALID_VALUE;
-        hip_stream_note(stream, status == DRIVER_OK ? ticket : 0);
+        hip_stream_end_call(stream, status == DRIVER_OK ? ticket : 0);
         error = object ? hip_status(status) : hipErrorInvalidHandle;
     }
     if (error == hipSuccess) {
@@ -189,7 +189,7 @@ HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEv
         uint64_t ticket = 0; /* the wait; 0: there is nothing to be done */
         if (error == hipSuccess && object->is_recorded)
             hip.api->last(queue, &ticket);
-        hip_stream_note(stream, ticket);
+        hip_stream_end_call(stream, ticket);
     }
     return error;
 }

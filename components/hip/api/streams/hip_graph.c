@@ -58,7 +58,7 @@ static void release_node(struct hip_node *node)
 {
     hip_graph_release_action(&node->action);
     hip_handle_remove(node->handle);
-    hip_release(node->before);
+    hip_release(node->dependencies);
     hip_release(node->values);
     hip_release(node);
 }
@@ -76,17 +76,18 @@ static void release_graph(struct hip_graph *graph)
 
 static void add_dependency(struct hip_node *node, struct hip_node *earlier)
 {
-    grow_list(node->before, node->before_count + 1, node->before_capacity, HIP_LIBRARY);
-    node->before[node->before_count++] = earlier;
+    grow_list(node->dependencies, node->dependency_count + 1, node->dependency_capacity,
+              HIP_LIBRARY);
+    node->dependencies[node->dependency_count++] = earlier;
 }
 
 /* False: it was not before. */
 static bool remove_dependency(struct hip_node *node, const struct hip_node *earlier)
 {
-    for (size_t i = 0; i < node->before_count; i++) {
-        if (node->before[i] != earlier)
+    for (size_t i = 0; i < node->dependency_count; i++) {
+        if (node->dependencies[i] != earlier)
             continue;
-        node->before[i] = node->before[--node->before_count];
+        node->dependencies[i] = node->dependencies[--node->dependency_count];
         return true;
     }
     return false;
@@ -107,15 +108,15 @@ static struct hip_node *add_node(struct hip_graph *graph, const struct hip_actio
 struct hip_node **hip_graph_order(const struct hip_graph *graph)
 {
     struct hip_node **order = hip_allocate((graph->count + 1) * sizeof(struct hip_node *));
-    size_t count = 0, before = 1;
+    size_t count = 0, last_count = 1;
     for (struct hip_node *n = graph->first; n; n = n->next)
         n->is_placed = false;
-    while (count != before) {
-        before = count;
+    while (count != last_count) {
+        last_count = count;
         for (struct hip_node *n = graph->first; n; n = n->next) {
             size_t left = 0;
-            for (size_t i = 0; i < n->before_count; i++)
-                left += !n->before[i]->is_placed;
+            for (size_t i = 0; i < n->dependency_count; i++)
+                left += !n->dependencies[i]->is_placed;
             if (!n->is_placed && left == 0) {
                 n->is_placed = true;
                 order[count++] = n;
@@ -146,8 +147,8 @@ static struct hip_graph *copy_graph(const struct hip_graph *graph)
         struct hip_action action = hip_graph_copy_action(&order[i]->action);
         copies[i] = add_node(copy, &action);
         order[i]->step = (uint32_t)i;
-        for (size_t k = 0; k < order[i]->before_count; k++)
-            add_dependency(copies[i], copies[order[i]->before[k]->step]);
+        for (size_t k = 0; k < order[i]->dependency_count; k++)
+            add_dependency(copies[i], copies[order[i]->dependencies[k]->step]);
     }
     hip_release(copies);
     hip_release(order);
@@ -156,25 +157,26 @@ static struct hip_graph *copy_graph(const struct hip_graph *graph)
 
 /* Every function that adds a node checks what it is given before it makes the action. */
 static hipError_t check_node(const hipGraphNode_t *node, hipGraph_t graph,
-                             const hipGraphNode_t *before, size_t count)
+                             const hipGraphNode_t *dependencies, size_t count)
 {
     const struct hip_graph *owner = hip_graph_find(graph);
-    if (!node || !owner || (count > 0 && !before))
+    if (!node || !owner || (count > 0 && !dependencies))
         return hipErrorInvalidValue;
     for (size_t i = 0; i < count; i++) {
-        const struct hip_node *earlier = hip_graph_find_node(before[i]);
+        const struct hip_node *earlier = hip_graph_find_node(dependencies[i]);
         if (!earlier || earlier->graph != owner)
             return hipErrorInvalidValue;
     }
     return hipSuccess;
 }
 
-static hipError_t add_action(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                             size_t count, const struct hip_action *action)
+static hipError_t add_action(hipGraphNode_t *node, hipGraph_t graph,
+                             const hipGraphNode_t *dependencies, size_t count,
+                             const struct hip_action *action)
 {
     struct hip_node *node_object = add_node(hip_graph_find(graph), action);
     for (size_t i = 0; i < count; i++)
-        add_dependency(node_object, hip_graph_find_node(before[i]));
+        add_dependency(node_object, hip_graph_find_node(dependencies[i]));
     *node = node_object->handle;
     return hipSuccess;
 }
@@ -219,9 +221,9 @@ HIP_DEFINE_ALWAYS(hipStreamEndCapture, (stream, handle), hipStream_t stream, hip
     struct hip_node **nodes = hip_allocate((count + 1) * sizeof(struct hip_node *));
     for (size_t i = 0; i < count; i++) {
         nodes[i] = add_node(graph, &calls[i].action);
-        for (size_t k = 0; k < calls[i].before_count; k++)
-            add_dependency(nodes[i], nodes[calls[i].before[k]]);
-        hip_release(calls[i].before);
+        for (size_t k = 0; k < calls[i].dependency_count; k++)
+            add_dependency(nodes[i], nodes[calls[i].dependencies[k]]);
+        hip_release(calls[i].dependencies);
     }
     hip_release(nodes);
     hip_release(calls);
@@ -288,24 +290,25 @@ hipError_t hip_action_of_host(const hipHostNodeParams *p, struct hip_action *act
 }
 
 /* Adds a node of the action, if that was made without an error. */
-static hipError_t add_if_good(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                              size_t count, hipError_t status, struct hip_action *action)
+static hipError_t add_if_valid(hipGraphNode_t *node, hipGraph_t graph,
+                               const hipGraphNode_t *dependencies, size_t count, hipError_t status,
+                               struct hip_action *action)
 {
-    hipError_t error = check_node(node, graph, before, count);
+    hipError_t error = check_node(node, graph, dependencies, count);
     if (error == hipSuccess && status == hipSuccess)
-        return add_action(node, graph, before, count, action);
+        return add_action(node, graph, dependencies, count, action);
     if (status == hipSuccess)
         hip_graph_release_action(action);
     return error != hipSuccess ? error : status;
 }
 
 #define ADD_NODE(define, make, kind, type)                                                         \
-    define(hipGraphAdd##kind##Node, (node, graph, before, count, p), hipGraphNode_t *node,         \
-           hipGraph_t graph, const hipGraphNode_t *before, size_t count, const type *p)            \
+    define(hipGraphAdd##kind##Node, (node, graph, dependencies, count, p), hipGraphNode_t *node,   \
+           hipGraph_t graph, const hipGraphNode_t *dependencies, size_t count, const type *p)      \
     {                                                                                              \
         struct hip_action action;                                                                  \
         hipError_t status = make(p, &action);                                                      \
-        return add_if_good(node, graph, before, count, status, &action);                           \
+        return add_if_valid(node, graph, dependencies, count, status, &action);                    \
     }
 ADD_NODE(HIP_DEFINE, hip_action_of_kernel, Kernel, hipKernelNodeParams)
 ADD_NODE(HIP_DEFINE_ALWAYS, hip_action_of_copy, Memcpy, hipMemcpy3DParms)
@@ -313,55 +316,56 @@ ADD_NODE(HIP_DEFINE_ALWAYS, hip_action_of_fill, Memset, hipMemsetParams)
 ADD_NODE(HIP_DEFINE_ALWAYS, hip_action_of_host, Host, hipHostNodeParams)
 
 hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t *node, hipGraph_t graph,
-                                   const hipGraphNode_t *before, size_t count, void *to,
+                                   const hipGraphNode_t *dependencies, size_t count, void *to,
                                    const void *from, size_t size, hipMemcpyKind kind)
 {
     const hipMemcpy3DParms p = hip_copy_of_row(to, from, size, kind);
-    return hipGraphAddMemcpyNode(node, graph, before, count, &p);
+    return hipGraphAddMemcpyNode(node, graph, dependencies, count, &p);
 }
 
-HIP_DEFINE_ALWAYS(hipGraphAddEmptyNode, (node, graph, before, count), hipGraphNode_t *node,
-                  hipGraph_t graph, const hipGraphNode_t *before, size_t count)
+HIP_DEFINE_ALWAYS(hipGraphAddEmptyNode, (node, graph, dependencies, count), hipGraphNode_t *node,
+                  hipGraph_t graph, const hipGraphNode_t *dependencies, size_t count)
 {
     struct hip_action action = {.kind = HIP_ACTION_EMPTY};
-    return add_if_good(node, graph, before, count, hipSuccess, &action);
+    return add_if_valid(node, graph, dependencies, count, hipSuccess, &action);
 }
 
-static hipError_t add_event(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                            size_t count, hipEvent_t event, enum hip_action_kind kind)
+static hipError_t add_event(hipGraphNode_t *node, hipGraph_t graph,
+                            const hipGraphNode_t *dependencies, size_t count, hipEvent_t event,
+                            enum hip_action_kind kind)
 {
     struct hip_action action = {.kind = kind, .event = event};
     hipError_t status =
         hip_handle_find(HIP_HANDLE_EVENT, event) ? hipSuccess : hipErrorInvalidValue;
-    return add_if_good(node, graph, before, count, status, &action);
+    return add_if_valid(node, graph, dependencies, count, status, &action);
 }
 
-HIP_DEFINE_ALWAYS(hipGraphAddEventRecordNode, (node, graph, before, count, event),
-                  hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+HIP_DEFINE_ALWAYS(hipGraphAddEventRecordNode, (node, graph, dependencies, count, event),
+                  hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *dependencies,
                   size_t count, hipEvent_t event)
 {
-    return add_event(node, graph, before, count, event, HIP_ACTION_RECORD);
+    return add_event(node, graph, dependencies, count, event, HIP_ACTION_RECORD);
 }
 
-HIP_DEFINE_ALWAYS(hipGraphAddEventWaitNode, (node, graph, before, count, event),
-                  hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+HIP_DEFINE_ALWAYS(hipGraphAddEventWaitNode, (node, graph, dependencies, count, event),
+                  hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *dependencies,
                   size_t count, hipEvent_t event)
 {
-    return add_event(node, graph, before, count, event, HIP_ACTION_WAIT);
+    return add_event(node, graph, dependencies, count, event, HIP_ACTION_WAIT);
 }
 
-HIP_DEFINE_ALWAYS(hipGraphAddChildGraphNode, (node, graph, before, count, child),
-                  hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+HIP_DEFINE_ALWAYS(hipGraphAddChildGraphNode, (node, graph, dependencies, count, child),
+                  hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *dependencies,
                   size_t count, hipGraph_t child)
 {
     struct hip_action action = {.kind = HIP_ACTION_GRAPH};
-    hipError_t error = check_node(node, graph, before, count);
+    hipError_t error = check_node(node, graph, dependencies, count);
     if (error == hipSuccess && (!hip_graph_find(child) || has_cycle(hip_graph_find(child))))
         error = hipErrorInvalidValue;
     if (error != hipSuccess)
         return error;
     action.child = copy_graph(hip_graph_find(child));
-    return add_action(node, graph, before, count, &action);
+    return add_action(node, graph, dependencies, count, &action);
 }
 
 static hipError_t check_edges(hipGraph_t graph, const hipGraphNode_t *from,

@@ -10,8 +10,8 @@ struct hip_node {
     hipGraphNode_t handle;
     struct hip_graph *graph;
     struct hip_action action;
-    struct hip_node **before;
-    size_t before_count, before_capacity;
+    struct hip_node **dependencies;
+    size_t dependency_count, dependency_capacity;
     bool is_placed; /* while nodes are put in order */
     uint32_t step;  /* the last one that was made of it, while steps, or a copy, are made */
     void **values;  /* arguments of a kernel, for programs that ask; owned */
@@ -33,8 +33,9 @@ struct hip_node **hip_graph_order(const struct hip_graph *graph);
 struct hip_action hip_graph_copy_action(const struct hip_action *action);
 void hip_graph_release_action(struct hip_action *action);
 
-/* Reads or sets whether launches make the action of a node. `set` or `enabled` may be NULL. */
-hipError_t hip_graph_enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set,
+/* Reads or sets whether launches make the action of a node. `must_enable` or `is_enabled` may be
+ * NULL. */
+hipError_t hip_graph_enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *must_enable,
                             bool *is_enabled);
 
 /* The actions of nodes with these parameters. A kernel's has its arguments. */

@@ -14,8 +14,8 @@ enum { BRANCHES_MAX = 16 }; /* more share streams, as if one followed the other 
 struct step {
     hipGraphNode_t node; /* the node that it was made from */
     struct hip_action action;
-    uint32_t *after; /* the steps that it follows */
-    uint32_t after_count, branch;
+    uint32_t *dependencies; /* the steps that it follows */
+    uint32_t dependency_count, branch;
     bool is_disabled;  /* it does nothing */
     bool is_followed;  /* another step follows it */
     bool is_continued; /* a step of its own branch follows it */
@@ -59,16 +59,16 @@ static struct exec *find_exec(hipGraphExec_t handle)
 }
 
 /* A step that follows others, whose list it takes. */
-static void add_step(struct exec *exec, struct hip_node *node, uint32_t *after, size_t count)
+static void add_step(struct exec *exec, struct hip_node *node, uint32_t *dependencies, size_t count)
 {
     static const struct hip_action empty = {.kind = HIP_ACTION_EMPTY};
     bool is_graph = node->action.kind == HIP_ACTION_GRAPH;
     struct step step = {.node = node->handle,
                         .action = hip_graph_copy_action(is_graph ? &empty : &node->action),
-                        .after = after,
-                        .after_count = (uint32_t)count};
+                        .dependencies = dependencies,
+                        .dependency_count = (uint32_t)count};
     for (size_t i = 0; i < count; i++)
-        exec->steps[after[i]].is_followed = true;
+        exec->steps[dependencies[i]].is_followed = true;
     grow_list(exec->steps, exec->count + 1, exec->capacity, HIP_LIBRARY);
     exec->steps[exec->count++] = step;
 }
@@ -76,12 +76,12 @@ static void add_step(struct exec *exec, struct hip_node *node, uint32_t *after, 
 /* An empty step after all that were made since `first`. */
 static void add_end(struct exec *exec, struct hip_node *node, size_t first)
 {
-    uint32_t *after = hip_allocate((exec->count - first) * sizeof *after);
+    uint32_t *dependencies = hip_allocate((exec->count - first) * sizeof *dependencies);
     size_t count = 0;
     for (size_t i = first; i < exec->count; i++)
         if (!exec->steps[i].is_followed)
-            after[count++] = (uint32_t)i;
-    add_step(exec, node, after, count);
+            dependencies[count++] = (uint32_t)i;
+    add_step(exec, node, dependencies, count);
 }
 
 /* False: dependencies go around. A graph that is a node is between two empty steps; `entry`:
@@ -94,13 +94,13 @@ static bool add_steps(struct exec *exec, const struct hip_graph *graph, const si
     bool has_order = true;
     for (size_t i = 0; has_order && i < graph->count; i++) {
         struct hip_node *node = order[i];
-        size_t count = node->before_count;
-        uint32_t *after = hip_allocate((count + 1) * sizeof *after);
+        size_t count = node->dependency_count;
+        uint32_t *dependencies = hip_allocate((count + 1) * sizeof *dependencies);
         for (size_t k = 0; k < count; k++)
-            after[k] = node->before[k]->step;
+            dependencies[k] = node->dependencies[k]->step;
         if (count == 0 && entry)
-            after[count++] = (uint32_t)*entry;
-        add_step(exec, node, after, count);
+            dependencies[count++] = (uint32_t)*entry;
+        add_step(exec, node, dependencies, count);
         const size_t first = exec->count - 1;
         if (node->action.kind == HIP_ACTION_GRAPH) {
             has_order = add_steps(exec, node->action.child, &first);
@@ -116,16 +116,16 @@ static bool add_steps(struct exec *exec, const struct hip_graph *graph, const si
  * branch of its own. */
 static uint32_t choose_branch(struct exec *exec, const struct step *step)
 {
-    for (uint32_t k = 0; k < step->after_count; k++) {
-        struct step *before = &exec->steps[step->after[k]];
-        if (!before->is_continued) {
-            before->is_continued = true;
-            return before->branch;
+    for (uint32_t k = 0; k < step->dependency_count; k++) {
+        struct step *dependency = &exec->steps[step->dependencies[k]];
+        if (!dependency->is_continued) {
+            dependency->is_continued = true;
+            return dependency->branch;
         }
     }
     if (exec->branches < BRANCHES_MAX)
         return exec->branches++;
-    return step->after_count > 0 ? exec->steps[step->after[0]].branch : 0;
+    return step->dependency_count > 0 ? exec->steps[step->dependencies[0]].branch : 0;
 }
 
 static void part_into_branches(struct exec *exec)
@@ -135,9 +135,9 @@ static void part_into_branches(struct exec *exec)
         exec->steps[i].branch = choose_branch(exec, &exec->steps[i]);
     for (size_t i = 0; i < exec->count; i++) {
         struct step *step = &exec->steps[i];
-        for (uint32_t k = 0; k < step->after_count; k++)
-            if (exec->steps[step->after[k]].branch != step->branch)
-                exec->steps[step->after[k]].is_awaited = true;
+        for (uint32_t k = 0; k < step->dependency_count; k++)
+            if (exec->steps[step->dependencies[k]].branch != step->branch)
+                exec->steps[step->dependencies[k]].is_awaited = true;
         step->is_awaited |= step->branch > 0 && !step->is_followed;
     }
 }
@@ -146,7 +146,7 @@ static void release_exec(struct exec *exec)
 {
     for (size_t i = 0; i < exec->count; i++) {
         hip_graph_release_action(&exec->steps[i].action);
-        hip_release(exec->steps[i].after);
+        hip_release(exec->steps[i].dependencies);
     }
     hip_release(exec->steps);
     hip_release(exec);
@@ -186,8 +186,8 @@ HIP_DEFINE_ALWAYS(hipGraphInstantiateWithFlags, (exec, graph, flags), hipGraphEx
     return instantiate(exec, graph);
 }
 
-/* A launch: the streams of the branches, what they begin after, and an event for each step that
- * something waits for. */
+/* A launch: the streams of the branches, what they begin after, and an event for each step
+ * that something waits for. */
 struct launch {
     struct exec *exec;
     hipStream_t streams[BRANCHES_MAX];
@@ -214,11 +214,11 @@ static hipError_t enqueue_step(struct launch *l, size_t number)
     struct step *step = &l->exec->steps[number];
     hipStream_t stream = l->streams[step->branch];
     hipError_t error = hipSuccess;
-    if (step->branch > 0 && step->after_count == 0)
+    if (step->branch > 0 && step->dependency_count == 0)
         error = hip_wait_event(l->begin, stream);
-    for (uint32_t i = 0; i < step->after_count && error == hipSuccess; i++)
-        if (l->exec->steps[step->after[i]].branch != step->branch)
-            error = hip_wait_event(l->done[step->after[i]], stream);
+    for (uint32_t i = 0; i < step->dependency_count && error == hipSuccess; i++)
+        if (l->exec->steps[step->dependencies[i]].branch != step->branch)
+            error = hip_wait_event(l->done[step->dependencies[i]], stream);
     if (error == hipSuccess && !step->is_disabled)
         error = perform_action(&step->action, stream);
     return error == hipSuccess && step->is_awaited ? mark_stream(&l->done[number], stream) : error;
@@ -321,14 +321,14 @@ static struct step *find_step(struct exec *exec, hipGraphNode_t node)
 }
 
 /* Kernels, copies and fills may be left out of launches, as CUDA's cudaGraphNodeSetEnabled says. */
-hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bool *set,
+hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bool *must_enable,
                             bool *is_enabled)
 {
     struct step *step = find_step(find_exec(handle), node);
-    if (!step || step->action.kind > HIP_ACTION_FILL || (!set && !is_enabled))
+    if (!step || step->action.kind > HIP_ACTION_FILL || (!must_enable && !is_enabled))
         return hipErrorInvalidValue;
-    if (set)
-        step->is_disabled = !*set;
+    if (must_enable)
+        step->is_disabled = !*must_enable;
     if (is_enabled)
         *is_enabled = !step->is_disabled;
     return hipSuccess;
@@ -417,7 +417,7 @@ HIP_DEFINE_ALWAYS(hipGraphExecUpdate, (handle, graph, wrong, result), hipGraphEx
             change_action(&exec->steps[i].action, hipSuccess, action);
         else
             hip_graph_release_action(action);
-        hip_release(update.steps[i].after);
+        hip_release(update.steps[i].dependencies);
     }
     hip_release(update.steps);
     return *result == hipGraphExecUpdateSuccess ? hipSuccess : hipErrorGraphExecUpdateFailure;

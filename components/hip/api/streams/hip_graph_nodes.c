@@ -12,7 +12,7 @@ static hipError_t list_nodes(hipGraph_t handle, hipGraphNode_t *nodes, size_t *c
     if (!graph || !count)
         return hipErrorInvalidValue;
     for (const struct hip_node *n = graph->first; n; n = n->next) {
-        if (lists_roots && n->before_count > 0)
+        if (lists_roots && n->dependency_count > 0)
             continue;
         if (nodes && total < *count)
             nodes[total] = n->handle;
@@ -70,7 +70,7 @@ static void add_edge(struct edges *e, const struct hip_node *from, const struct 
     e->total++;
 }
 
-static hipError_t list_edges(const struct hip_graph *graph, const struct hip_node *before,
+static hipError_t list_edges(const struct hip_graph *graph, const struct hip_node *dependency,
                              const struct hip_node *dependent, hipGraphNode_t *from,
                              hipGraphNode_t *to, size_t *count)
 {
@@ -78,9 +78,9 @@ static hipError_t list_edges(const struct hip_graph *graph, const struct hip_nod
         return hipErrorInvalidValue;
     struct edges e = {.from = from, .to = to, .capacity = from || to ? *count : 0};
     for (const struct hip_node *n = graph->first; n; n = n->next)
-        for (size_t i = 0; i < n->before_count; i++)
-            if ((!before || before == n->before[i]) && (!dependent || dependent == n))
-                add_edge(&e, n->before[i], n);
+        for (size_t i = 0; i < n->dependency_count; i++)
+            if ((!dependency || dependency == n->dependencies[i]) && (!dependent || dependent == n))
+                add_edge(&e, n->dependencies[i], n);
     *count = e.capacity && e.capacity < e.total ? e.capacity : e.total;
     return hipSuccess;
 }
@@ -91,11 +91,11 @@ HIP_DEFINE_ALWAYS(hipGraphGetEdges, (graph, from, to, count), hipGraph_t graph,
     return list_edges(hip_graph_find(graph), NULL, NULL, from, to, count);
 }
 
-HIP_DEFINE_ALWAYS(hipGraphNodeGetDependencies, (node, before, count), hipGraphNode_t node,
-                  hipGraphNode_t *before, size_t *count)
+HIP_DEFINE_ALWAYS(hipGraphNodeGetDependencies, (node, dependencies, count), hipGraphNode_t node,
+                  hipGraphNode_t *dependencies, size_t *count)
 {
     const struct hip_node *object = hip_graph_find_node(node);
-    return list_edges(object ? object->graph : NULL, NULL, object, before, NULL, count);
+    return list_edges(object ? object->graph : NULL, NULL, object, dependencies, NULL, count);
 }
 
 HIP_DEFINE_ALWAYS(hipGraphNodeGetDependentNodes, (node, dependents, count), hipGraphNode_t node,

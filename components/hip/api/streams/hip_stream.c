@@ -72,7 +72,7 @@ static void release_destroyed(void)
     }
 }
 
-uint32_t hip_stream_take_number(void)
+uint32_t hip_stream_next_number(void)
 {
     return ++last_number;
 }
@@ -92,7 +92,7 @@ static hipError_t add_stream(struct stream **stream, unsigned flags, int priorit
                               .priority = priority,
                               .flags = flags,
                               .queue = queue,
-                              .number = hip_stream_take_number()};
+                              .number = hip_stream_next_number()};
     streams = object;
     *stream = object;
     return hipSuccess;
@@ -166,10 +166,10 @@ static bool is_blocking(const struct stream *stream)
 
 /* The queue waits for those commands of another queue that it does not wait for yet: the ones after
  * `*awaited`. */
-static hipError_t wait_for_queue(uint32_t queue, uint32_t other, uint64_t *awaited)
+static hipError_t wait_for_queue(uint32_t queue, uint32_t awaited_queue, uint64_t *awaited)
 {
-    uint64_t ticket = last_ticket_of(other);
-    if (ticket == 0 || ticket == *awaited || queue == other)
+    uint64_t ticket = last_ticket_of(awaited_queue);
+    if (ticket == 0 || ticket == *awaited || queue == awaited_queue)
         return hipSuccess;
     *awaited = ticket;
     return hip_status_of(hip.api->wait_for(queue, ticket), "waiting for another stream");
@@ -230,7 +230,7 @@ hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
                                : hipSuccess;
 }
 
-void hip_stream_note(hipStream_t stream, uint64_t ticket)
+void hip_stream_end_call(hipStream_t stream, uint64_t ticket)
 {
     const struct stream *object = hip.orders_streams ? NULL : find_stream(stream);
     if (object)
@@ -297,7 +297,7 @@ static struct tickets tickets_of(const struct stream *stream)
 static hipError_t wait_for_tickets(struct tickets tickets, hipError_t (*wait)(uint64_t ticket))
 {
     hipError_t error = hip.device_error;
-    hip_host_memory_note_wait();
+    hip_host_memory_mark_waited();
     for (size_t i = 0; i < tickets.count && error == hipSuccess; i++)
         error = wait(tickets.list[i]);
     hip_release(tickets.list);
@@ -322,7 +322,7 @@ hipError_t hip_stream_wait(hipStream_t stream)
 
 hipError_t hip_query_ticket(uint64_t ticket)
 {
-    hip_host_memory_note_wait();
+    hip_host_memory_mark_waited();
     hipError_t error = hip_hostcall_serve();
     if (error != hipSuccess)
         return error;
@@ -343,7 +343,7 @@ static hipError_t query_stream(hipStream_t stream)
                                   .stream = hip_stream_number(stream)};
     size_t line = hip_record_call(call);
     struct tickets tickets = tickets_of(object);
-    hip_host_memory_note_wait();
+    hip_host_memory_mark_waited();
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0]) : hip.device_error;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++)
         error = hip_is_ticket_done(tickets.list[i]) ? hip.device_error : hipErrorNotReady;
@@ -454,7 +454,7 @@ HIP_DEFINE(hipStreamCreateWithPriority, (stream, flags, priority), hipStream_t *
 
 hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     if (least)
         *least = PRIORITY_LOW;
     if (greatest)
@@ -483,6 +483,6 @@ static int stream_device(hipStream_t stream)
 
 int hipGetStreamDeviceId(hipStream_t stream)
 {
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     return stream_device(stream);
 }

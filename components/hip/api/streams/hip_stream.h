@@ -11,8 +11,8 @@ hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device);
 /* The stream in a recording; 0: the null stream. */
 uint32_t hip_stream_number(hipStream_t stream);
 /* Numbers that no stream, or event, of a recording has yet. */
-uint32_t hip_stream_take_number(void);
-uint32_t hip_event_take_number(void);
+uint32_t hip_stream_next_number(void);
+uint32_t hip_event_next_number(void);
 /* Called right before the commands of a call are enqueued: the queue waits for what HIP promises,
  * or the caller for what the driver's own rules want, which may release the lock. */
 hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call);
@@ -24,7 +24,7 @@ hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticke
 void hip_release_streams(int device);
 /* The commands of a call were enqueued, or that has failed. `ticket`: of the last command; 0: there
  * is none. */
-void hip_stream_note(hipStream_t stream, uint64_t ticket);
+void hip_stream_end_call(hipStream_t stream, uint64_t ticket);
 
 /* Waits for all commands of the stream; for the null stream also for blocking streams. */
 hipError_t hip_stream_wait(hipStream_t stream);

@@ -222,9 +222,9 @@ static void calls_window_end(struct driver *d)
     uint32_t read = 0;
     if (!d->memory.end)
         memory_set_range(&d->memory, DRIVER_WINDOW, DRIVER_WINDOW + DRIVER_WINDOW_BYTES);
-    driver_process()->in_tick = true;
+    driver_process()->is_in_tick = true;
     enum driver_status status = calls_do(d, s, &ticket, &read);
-    driver_process()->in_tick = false;
+    driver_process()->is_in_tick = false;
     s->status = status;
     s->undone = d->undone;
     s->phase = status == DRIVER_NOT_READY ? CALLS_REFUSED : CALLS_ANSWER;

@@ -49,7 +49,7 @@ static void command_note_lines(struct driver *d, const struct driver_command *k)
 {
     if (!command_is_move(k) || k->kind == DRIVER_READ)
         return;
-    if (!(k->move.beside_kernels || k->move.launches_before != (uint32_t)d->io.stats.launches)
+    if (!(k->move.is_beside_kernels || k->move.launches_before != (uint32_t)d->io.stats.launches)
         || !((k->move.address | k->size) % COPY_LINE_BYTES))
         return;
     for (uint32_t i = 0; i < d->device_count; i++)
@@ -104,7 +104,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     *driver_ticket_at(d, k->ticket) = (struct driver_ticket){
         k->ticket, (engine.domains[d->io.base.domain].time_ps + 1) | kind_bits};
     driver_stream_rules_ops(d)->completed(driver_stream_rules(d), k->queue, k->ticket);
-    if (d->await_any || d->awaited == k->ticket)
+    if (d->awaits_any || d->awaited == k->ticket)
         engine_stop();
     journal_note_done(d, k);
     if (k->kind != DRIVER_READ && driver_queues_count(d) && !journal_replays())

@@ -54,7 +54,7 @@ struct command_move {
     uint32_t data;            /* blob: bytes on their way through a simulated host; 0: none */
     uint32_t pattern;         /* fills: the bytes for addresses 0 .. 3 modulo 4 */
     uint32_t launches_before; /* launches of all devices before it began */
-    bool beside_kernels;      /* kernels ran when it began */
+    bool is_beside_kernels;   /* kernels ran when it began */
     uint8_t way;              /* copies: enum copy_way */
     bool is_of_library; /* the library moves contents of managed or registered memory for itself */
     bool is_shared;     /* host and GPU share the memory: it moves in no time */

@@ -34,7 +34,7 @@ static bool begin_move(struct driver *d, struct driver_queue *q, struct driver_c
     record_copy(k);
     begin_bytes(d, q, k);
     k->move.launches_before = (uint32_t)d->io.stats.launches;
-    k->move.beside_kernels = any_kernel_runs(d);
+    k->move.is_beside_kernels = any_kernel_runs(d);
     return true;
 }
 

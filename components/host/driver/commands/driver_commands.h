@@ -204,7 +204,7 @@ enum sample_turn { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };
 static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
                                      void (*at_end)(struct component *c));
 
-/* True if the command is done. False: it is tried again a little later. */
+/* True if the command is done. Otherwise it is tried again a little later. */
 static bool sample_step(struct driver *d, struct driver_command *k, uint32_t device);
 
 /* A timed launch has begun, past everything that it may have to wait for. */

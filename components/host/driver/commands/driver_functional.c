@@ -168,11 +168,10 @@ enum { WARN_AT = 1 << 26 };
 static uint32_t functional_resident(const struct driver_device_info *info,
                                     const struct driver_command *k)
 {
-    uint64_t groups = (uint64_t)info->compute_units * info->work_groups_per_cu;
+    uint64_t most = (uint64_t)info->compute_units * info->work_groups_per_cu;
     uint64_t slots = (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd
                      / k->launch.waves_per_group;
-    groups = min(slots, groups);
-    groups = min(k->launch.groups, groups);
+    uint64_t groups = min(k->launch.groups, min(slots, most));
     return groups ? (uint32_t)groups : 1;
 }
 

@@ -57,7 +57,7 @@ static enum driver_status argument_ring_share(struct driver *d, uint32_t number)
 {
     for (uint32_t i = d->gpu_count; i < d->handle_count; i++) {
         const struct driver_handle *h = driver_handle_at(d, i);
-        if (h->used && argument_ring_pid(d, h->pid) == DRIVER_PID && h->pid != DRIVER_PID
+        if (h->is_used && argument_ring_pid(d, h->pid) == DRIVER_PID && h->pid != DRIVER_PID
             && handle_has(h, number)
             && !memory_share(memory_view(d), d->device[number].ring.address, h->pid))
             return driver_fail(DRIVER_OUT_OF_MEMORY, "the page table is full");

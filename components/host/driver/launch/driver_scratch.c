@@ -23,7 +23,7 @@ static int scratch_choose(const struct driver_device *device, uint32_t pid, uint
     int fitting = -1, empty = -1, other = -1;
     for (int i = 0; i < DRIVER_SCRATCH_POOLS; i++) {
         const struct driver_scratch *s = &device->scratch[i];
-        if (s->used)
+        if (s->is_used)
             continue;
         if (!s->bytes)
             empty = empty < 0 ? i : empty;
@@ -91,7 +91,7 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
         groups = scratch_fill(d, want, number, s, groups);
     if (!groups)
         return false;
-    s->used = true;
+    s->is_used = true;
     want->pool = (uint32_t)slot;
     want->address = s->address;
     want->groups = groups;
@@ -141,5 +141,5 @@ static bool scratch_find(struct driver *d, struct driver_queue *q,
 static void scratch_release(struct driver_device *device, const struct driver_command *command)
 {
     if (command->launch.scratch_pool != DRIVER_NONE)
-        device->scratch[command->launch.scratch_pool].used = false;
+        device->scratch[command->launch.scratch_pool].is_used = false;
 }

@@ -211,7 +211,7 @@ static void migrate_end(struct driver *d)
 {
     d->migrate.state = MIGRATE_NONE;
     d->migrate.is_ready = false;
-    if (d->await_migration)
+    if (d->awaits_migration)
         engine_stop();
 }
 

@@ -99,7 +99,7 @@ static void copies_leave(struct driver *d, const struct driver_page_request *r, 
     struct page_table *table = driver_page_table(d);
     struct page_copy copy;
     uint64_t shown = physical;
-    while (page_copies_take(&table->copies, physical, &copy)) {
+    while (page_copies_remove(&table->copies, physical, &copy)) {
         uint64_t left = copy.physical;
         d->io.stats.copies_dropped++;
         if (copy.gpu == r->gpu) {

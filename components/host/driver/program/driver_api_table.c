@@ -348,9 +348,9 @@ static enum driver_status advance_to(struct driver *d, uint64_t stop_at)
         return status;
     run_expect_end(d);
     d->stop_at = stop_at;
-    d->await_any = true;
+    d->awaits_any = true;
     status = run_until_stopped(d);
-    d->await_any = false;
+    d->awaits_any = false;
     d->stop_at = 0;
     return status == DRIVER_OK ? run_lose_patience(d) : status;
 }

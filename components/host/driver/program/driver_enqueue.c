@@ -23,13 +23,13 @@
 static uint32_t queue_open(struct driver *d, uint32_t device, uint32_t handle)
 {
     uint32_t number = 0;
-    while (number < d->queue_count && driver_queue_at(d, number)->used)
+    while (number < d->queue_count && driver_queue_at(d, number)->is_used)
         number++;
     if (number == DRIVER_QUEUES)
         return DRIVER_NONE;
     if (number == d->queue_count)
         d->queue_count++;
-    *driver_queue_at(d, number) = (struct driver_queue){.used = true,
+    *driver_queue_at(d, number) = (struct driver_queue){.is_used = true,
                                                         .device = device,
                                                         .handle = handle,
                                                         .first = DRIVER_NONE,
@@ -41,7 +41,7 @@ static uint32_t queue_open(struct driver *d, uint32_t device, uint32_t handle)
 
 static enum driver_status queue_check(const struct driver *d, uint32_t queue)
 {
-    if (queue >= d->queue_count || !driver_queue_at(d, queue)->used)
+    if (queue >= d->queue_count || !driver_queue_at(d, queue)->is_used)
         return driver_fail(DRIVER_INVALID_VALUE, "there is no queue %u", queue);
     return run_usable();
 }

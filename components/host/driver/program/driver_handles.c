@@ -18,7 +18,7 @@
 
 static enum driver_status handle_check(const struct driver *d, uint32_t number)
 {
-    if (number < d->handle_count && driver_handle_at(d, number)->used)
+    if (number < d->handle_count && driver_handle_at(d, number)->is_used)
         return DRIVER_OK;
     return driver_fail(DRIVER_INVALID_DEVICE,
                        number < d->handle_count
@@ -38,14 +38,14 @@ static bool handle_has(const struct driver_handle *h, uint32_t gpu)
 static uint32_t handle_open(struct driver *d, uint32_t pid, const uint32_t *member, uint32_t count)
 {
     uint32_t number = d->gpu_count;
-    while (number < d->handle_count && driver_handle_at(d, number)->used)
+    while (number < d->handle_count && driver_handle_at(d, number)->is_used)
         number++;
     if (number >= DRIVER_HANDLES)
         return DRIVER_NONE;
     if (number >= d->handle_count)
         d->handle_count = number + 1;
     struct driver_handle *h = driver_handle_at(d, number);
-    *h = (struct driver_handle){.used = true, .pid = pid, .count = count};
+    *h = (struct driver_handle){.is_used = true, .pid = pid, .count = count};
     for (uint32_t i = 0; i < count; i++) {
         h->member[i] = member[i];
         h->part_queue[i] = DRIVER_NONE;
@@ -57,7 +57,7 @@ static uint32_t handle_count_pid(const struct driver *d, uint32_t pid)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < d->handle_count; i++)
-        count += driver_handle_at(d, i)->used && driver_handle_at(d, i)->pid == pid;
+        count += driver_handle_at(d, i)->is_used && driver_handle_at(d, i)->pid == pid;
     return count;
 }
 
@@ -66,7 +66,7 @@ static void handles_init(struct driver *d)
     d->handles = arena_allocate(DRIVER_HANDLES * sizeof(struct driver_handle));
     for (uint32_t i = 0; i < d->gpu_count; i++) {
         *driver_handle_at(d, i) =
-            (struct driver_handle){.used = true, .pid = DRIVER_PID, .count = 1};
+            (struct driver_handle){.is_used = true, .pid = DRIVER_PID, .count = 1};
         driver_handle_at(d, i)->member[0] = i;
         driver_handle_at(d, i)->part_queue[0] = DRIVER_NONE;
     }

@@ -30,7 +30,7 @@ static enum driver_status await_process(struct driver *d, uint32_t pid)
     enum driver_status status = run_usable();
     for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
-        if (q->used && (pid == DRIVER_ALL_PIDS || driver_handle_at(d, q->handle)->pid == pid))
+        if (q->is_used && (pid == DRIVER_ALL_PIDS || driver_handle_at(d, q->handle)->pid == pid))
             status = await_queue(d, i);
     }
     return status == DRIVER_OK ? await_migration(d) : status;
@@ -58,7 +58,7 @@ static enum driver_status mapping_shoot_down(struct driver *d, uint32_t pid, uin
 /* Makes the addresses that were freed fresh again. */
 static enum driver_status mapping_recycle(struct driver *d)
 {
-    if (driver_process()->in_tick)
+    if (driver_process()->is_in_tick)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "all device addresses have been handed out");
     enum driver_status status = shootdown_check();
     if (status == DRIVER_OK)
@@ -73,7 +73,7 @@ static enum driver_status mapping_recycle(struct driver *d)
 static bool mapping_make_room(struct driver *d, const struct memory_request *q, uint64_t pages)
 {
     bool evicted = false;
-    if (!driver_evicts(d) || driver_process()->in_tick || await_everything(d) != DRIVER_OK)
+    if (!driver_evicts(d) || driver_process()->is_in_tick || await_everything(d) != DRIVER_OK)
         return false;
     for (uint32_t i = 0; i < q->device_count; i++) {
         uint64_t share = memory_count_of(q, pages, i);
@@ -229,7 +229,7 @@ static enum driver_status mapping_release(struct driver *d, uint64_t address)
         memory_release(d, address);
     if (status == DRIVER_OK && again)
         status = mapping_shoot_down(d, pid, address, size);
-    if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_process()->in_tick)
+    if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_process()->is_in_tick)
         status = mapping_recycle(d);
     return status;
 }
@@ -451,7 +451,7 @@ static enum driver_status call_queue_destroy(struct driver *d, uint32_t queue)
         status = user_queue_close(d, queue);
     if (status != DRIVER_OK)
         return status;
-    driver_queue_at(d, queue)->used = false;
+    driver_queue_at(d, queue)->is_used = false;
     return DRIVER_OK;
 }
 
@@ -560,7 +560,7 @@ static enum driver_status context_create(struct driver *d, uint32_t like, uint32
     for (uint32_t i = 0; i < old.count; i++) {
         uint64_t ring = d->device[old.member[i]].ring.address;
         if (ring && !memory_share(memory_view(d), ring, pid)) {
-            driver_handle_at(d, *context)->used = false;
+            driver_handle_at(d, *context)->is_used = false;
             return driver_fail(DRIVER_OUT_OF_MEMORY, "the page table is full");
         }
     }
@@ -601,8 +601,8 @@ static enum driver_status context_destroy(struct driver *d, uint32_t number)
         return status;
     for (uint32_t i = 0; i < d->queue_count; i++)
         if (driver_queue_at(d, i)->handle == number)
-            driver_queue_at(d, i)->used = false;
-    h->used = false;
+            driver_queue_at(d, i)->is_used = false;
+    h->is_used = false;
     code_copies_release(d, UINT64_MAX, number);
     return h->pid != DRIVER_PID && !handle_count_pid(d, h->pid) ? process_end(d, h->pid)
                                                                 : DRIVER_OK;

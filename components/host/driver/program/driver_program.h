@@ -125,7 +125,7 @@ struct code_module {
     struct code_module *next;
     uint64_t address, size;
     uint8_t *bytes;
-    bool launched;
+    bool was_launched;
     char name[256];
 };
 

@@ -84,8 +84,8 @@ static bool code_first_launch(uint64_t entry)
 {
     for (struct code_module *m = driver_process()->code_modules; m; m = m->next) {
         if (entry - m->address < m->size) {
-            bool first = !m->launched;
-            m->launched = true;
+            bool first = !m->was_launched;
+            m->was_launched = true;
             return first;
         }
     }

@@ -39,13 +39,13 @@ __attribute__((noreturn)) static void run_park(void)
 
 static enum driver_status run_until_stopped(struct driver *d)
 {
-    if (driver_process()->in_tick)
+    if (driver_process()->is_in_tick)
         return driver_fail(DRIVER_NOT_READY, "nothing can wait in a tick");
-    bool woken;
-    enum journal_answer answer = journal_answer(d, &woken);
+    bool was_woken;
+    enum journal_answer answer = journal_answer(d, &was_woken);
     if (answer != JOURNAL_LIVE)
         return answer == JOURNAL_ANSWERED ? DRIVER_OK : driver_process()->lost;
-    if (!woken)
+    if (!was_woken)
         engine_wake_from_host(d->io.base.id);
     driver_process()->runner = pthread_self();
     driver_process()->is_running = true;
@@ -124,7 +124,7 @@ static enum driver_status await_ticket(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = run_usable();
     run_expect_end(d);
-    if (call_path(d) && !driver_process()->in_tick && status == DRIVER_OK
+    if (call_path(d) && !driver_process()->is_in_tick && status == DRIVER_OK
         && !driver_ticket_done(d, ticket))
         status = call_path(d)->wait(d, ticket);
     bool waits = !driver_ticket_done(d, ticket);
@@ -148,20 +148,20 @@ static enum driver_status await_some(struct driver *d, uint32_t most)
 {
     enum driver_status status = run_usable();
     while (status == DRIVER_OK && d->undone >= most) {
-        d->await_any = true;
+        d->awaits_any = true;
         status = run_until_stopped(d);
     }
-    d->await_any = false;
+    d->awaits_any = false;
     return status;
 }
 
 static enum driver_status await_migration(struct driver *d)
 {
     enum driver_status status = run_usable();
-    d->await_migration = true;
+    d->awaits_migration = true;
     while (status == DRIVER_OK && (d->migrate.state != MIGRATE_NONE || d->migrate.count))
         status = run_until_stopped(d);
-    d->await_migration = false;
+    d->awaits_migration = false;
     return status;
 }
 

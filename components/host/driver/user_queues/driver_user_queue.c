@@ -24,13 +24,13 @@ static bool user_queue_send_call(struct driver *d)
 {
     struct driver_user *u = user_queues_of(d);
     const struct user_queue_entry *q = &u->queue[u->call.queue];
-    if (!u->call.wanted || u->call.sent || !driver_queues_can_send(d, q->gpu))
+    if (!u->call.is_pending || u->call.is_sent || !driver_queues_can_send(d, q->gpu))
         return false;
     if (u->call.kind == QUEUE_CONTROL_DESTROY)
         driver_queues_send_destroy(d, q->gpu, 0, (uint16_t)q->slot);
     else
         driver_queues_send_status(d, q->gpu, 0, (uint16_t)q->slot);
-    u->call.sent = true;
+    u->call.is_sent = true;
     return true;
 }
 
@@ -65,7 +65,7 @@ static bool user_queue_receive(struct driver *d)
             if (m->tag) {
                 user_queue_opened(d, i, m->tag - 1u);
             } else {
-                u->call.answered = true;
+                u->call.is_answered = true;
                 u->call.read = m->done.read;
                 u->call.error = m->done.error;
                 engine_stop();
@@ -92,12 +92,13 @@ static bool user_queue_tick(struct driver *d)
 static unsigned user_queue_outstanding(const struct driver *d, struct hang_report *report)
 {
     const struct driver_user *u = user_queues_of(d);
-    if (u->call.wanted && report)
+    if (u->call.is_pending && report)
         hang_note(report, "waits for an answer about user queue %u of GPU %u", u->call.queue,
                   u->queue[u->call.queue].gpu);
-    if (u->stop_at_event && report)
+    if (u->stops_at_event && report)
         hang_note(report, "the program waits for the signal at 0x%" PRIx64, u->awaited);
-    return u->call.wanted + u->ring_count + u->want_count + u->release_count + u->stop_at_event;
+    return u->call.is_pending + u->ring_count + u->want_count + u->release_count
+           + u->stops_at_event;
 }
 
 /* ---- the program's side ---- */
@@ -121,7 +122,7 @@ static enum driver_status user_queue_resolve(const struct driver *d, uint32_t de
 
 static enum driver_status user_queue_check(const struct driver *d, uint32_t queue)
 {
-    if (queue >= USER_QUEUES || !user_queues_of(d)->queue[queue].used
+    if (queue >= USER_QUEUES || !user_queues_of(d)->queue[queue].is_used
         || user_queues_of(d)->queue[queue].owner != DRIVER_NONE)
         return driver_fail(DRIVER_INVALID_VALUE, "there is no user queue %u", queue);
     return run_usable();
@@ -134,12 +135,12 @@ static enum driver_status user_queue_call(struct driver *d, uint32_t queue,
     struct driver_user *u = user_queues_of(d);
     enum driver_status status = run_usable();
     memset(&u->call, 0, sizeof u->call);
-    u->call.wanted = status == DRIVER_OK;
+    u->call.is_pending = status == DRIVER_OK;
     u->call.queue = queue;
     u->call.kind = (uint8_t)kind;
-    while (status == DRIVER_OK && !u->call.answered)
+    while (status == DRIVER_OK && !u->call.is_answered)
         status = run_until_stopped(d);
-    u->call.wanted = false;
+    u->call.is_pending = false;
     return status;
 }
 
@@ -167,14 +168,14 @@ static enum driver_status user_queue_supported(const struct driver *d)
 /* An unused doorbell of the GPU, or USER_DOORBELLS. */
 static uint32_t user_queue_find_slot(const struct driver *d, uint32_t gpu)
 {
-    bool used[USER_DOORBELLS] = {false};
+    bool is_used[USER_DOORBELLS] = {false};
     uint32_t slot = 0;
     for (uint32_t i = 0; i < user_queues_of(d)->queue_end; i++) {
         const struct user_queue_entry *q = &user_queues_of(d)->queue[i];
-        if (q->used && q->gpu == gpu)
-            used[q->slot] = true;
+        if (q->is_used && q->gpu == gpu)
+            is_used[q->slot] = true;
     }
-    while (slot < USER_DOORBELLS && used[slot])
+    while (slot < USER_DOORBELLS && is_used[slot])
         slot++;
     return slot;
 }
@@ -213,9 +214,9 @@ static enum driver_status user_queue_open(struct driver *d, uint32_t queue,
 {
     struct driver_user *u = user_queues_of(d);
     uint32_t number = 0, gpu = driver_queue_at(d, queue)->device;
-    while (number < USER_QUEUES && u->queue[number].used)
+    while (number < USER_QUEUES && u->queue[number].is_used)
         number++;
-    entry.used = true;
+    entry.is_used = true;
     entry.gpu = gpu;
     entry.slot = user_queue_find_slot(d, gpu);
     if (number == USER_QUEUES || entry.slot == USER_DOORBELLS)
@@ -333,7 +334,7 @@ static enum driver_status user_queue_leave(struct driver *d, uint32_t device)
     if (status != DRIVER_OK || device < d->gpu_count)
         return status;
     for (uint32_t i = 0; i < USER_QUEUES && status == DRIVER_OK; i++) {
-        if (!u->queue[i].used || u->queue[i].device != device)
+        if (!u->queue[i].is_used || u->queue[i].device != device)
             continue;
         uint32_t owner = u->queue[i].owner;
         if (owner == DRIVER_NONE) {
@@ -347,7 +348,7 @@ static enum driver_status user_queue_leave(struct driver *d, uint32_t device)
     if (status != DRIVER_OK)
         return status;
     for (uint32_t i = 0; i < USER_PAGES; i++)
-        u->page[i].used &= u->page[i].device != device;
+        u->page[i].is_used &= u->page[i].device != device;
     return DRIVER_OK;
 }
 
@@ -399,7 +400,7 @@ static enum driver_status user_queue_map(struct driver *d, uint32_t device, uint
         return status;
     if ((status = user_queue_offset(d, offset, &gpu)) != DRIVER_OK)
         return status;
-    while (number < USER_PAGES && u->page[number].used)
+    while (number < USER_PAGES && u->page[number].is_used)
         number++;
     if (number == USER_PAGES)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "%d pages of doorbells are mapped; unmap one",
@@ -411,9 +412,9 @@ static enum driver_status user_queue_map(struct driver *d, uint32_t device, uint
 
 static enum driver_status user_queue_unmap(struct driver *d, uint32_t page)
 {
-    if (page >= USER_PAGES || !user_queues_of(d)->page[page].used)
+    if (page >= USER_PAGES || !user_queues_of(d)->page[page].is_used)
         return driver_fail(DRIVER_INVALID_ADDRESS, "page %u of doorbells is not mapped", page);
-    user_queues_of(d)->page[page].used = false;
+    user_queues_of(d)->page[page].is_used = false;
     return DRIVER_OK;
 }
 
@@ -422,7 +423,7 @@ user_queue_by_doorbell(const struct driver *d, const struct user_queue_page *pag
 {
     for (uint32_t i = 0; i < USER_QUEUES; i++) {
         const struct user_queue_entry *q = &user_queues_of(d)->queue[i];
-        if (q->used && q->owner == DRIVER_NONE && q->gpu == page->gpu && q->pid == page->pid
+        if (q->is_used && q->owner == DRIVER_NONE && q->gpu == page->gpu && q->pid == page->pid
             && q->slot == slot)
             return q;
     }
@@ -435,7 +436,7 @@ static enum driver_status user_queue_find(const struct driver *d, uint32_t page,
 {
     const struct driver_user *u = user_queues_of(d);
     uint32_t at = (uint32_t)(offset % QUEUE_PAGE_BYTES), gpu;
-    if (page >= USER_PAGES || !u->page[page].used)
+    if (page >= USER_PAGES || !u->page[page].is_used)
         return driver_fail(DRIVER_INVALID_ADDRESS, "page %u of doorbells is not mapped", page);
     enum driver_status status = user_queue_offset(d, offset, &gpu);
     if (status != DRIVER_OK)
@@ -517,13 +518,13 @@ static enum driver_status user_queue_wait_event(struct driver *d, uint64_t known
 {
     struct driver_user *u = user_queues_of(d);
     enum driver_status status = run_usable();
-    u->stop_at_event = true;
+    u->stops_at_event = true;
     while (status == DRIVER_OK && u->events == known_events && driver_now(d) < end) {
         d->stop_at = end == UINT64_MAX ? 0 : end;
         status = run_until_stopped(d);
     }
     d->stop_at = 0;
-    u->stop_at_event = false;
+    u->stops_at_event = false;
     return status;
 }
 

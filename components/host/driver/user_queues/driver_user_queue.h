@@ -23,7 +23,7 @@ enum {
 };
 
 struct user_queue_entry {
-    bool used;
+    bool is_used;
     uint32_t gpu, pid;
     uint32_t device; /* as the program calls it */
     uint32_t slot;   /* doorbell */
@@ -36,7 +36,7 @@ struct user_queue_entry {
 };
 
 struct user_queue_page {
-    bool used;
+    bool is_used;
     uint32_t gpu, pid;
     uint32_t device; /* device that mapped it */
 };
@@ -50,7 +50,8 @@ struct user_queue_ring {
 struct user_queue_want {
     uint32_t gpu;
     uint16_t tag;
-    bool make, granted; /* a pool is to be made at the end of the window; there is one */
+    bool needs_pool; /* one is to be made at the end of the window */
+    bool has_pool;
     struct scratch_want want;
 };
 
@@ -71,16 +72,16 @@ struct driver_user {
     struct user_queue_release releases[USER_WANTS]; /* first come, first served */
     uint32_t release_count;
     struct gpu_set release_left; /* GPUs that the first packet has still to flush */
-    bool releasing;              /* it has begun */
+    bool is_releasing;           /* it has begun */
     uint64_t events;             /* signals and packets that may have changed */
-    bool stop_at_event;          /* the program waits for one */
+    bool stops_at_event;         /* the program waits for one */
     uint64_t awaited;            /* by it: a signal */
     struct user_queue_listener {
         bool waits;
         uint64_t events; /* as its packet processor knows them */
     } listener[DRIVER_DEVICES];
     struct {
-        bool wanted, sent, answered;
+        bool is_pending, is_sent, is_answered;
         uint8_t kind; /* enum queue_control_request_kind */
         uint32_t queue;
         uint64_t read;
@@ -103,7 +104,7 @@ static inline void user_queue_event(struct driver *d)
 {
     struct driver_user *u = user_queues_of(d);
     u->events++;
-    if (u->stop_at_event)
+    if (u->stops_at_event)
         engine_stop();
 }
 

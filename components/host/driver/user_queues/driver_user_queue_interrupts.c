@@ -16,7 +16,7 @@ static struct user_queue_entry *user_queue_by_slot(const struct driver *d, uint3
     struct driver_user *u = user_queues_of(d);
     for (uint32_t i = 0; i < u->queue_end; i++) {
         struct user_queue_entry *q = &u->queue[i];
-        if (q->used && q->gpu == gpu && q->slot == slot)
+        if (q->is_used && q->gpu == gpu && q->slot == slot)
             return q;
     }
     return NULL;
@@ -72,8 +72,8 @@ static void user_queue_pool_unused(struct driver *d, uint32_t gpu, uint64_t addr
 {
     for (uint32_t i = 0; i < DRIVER_SCRATCH_POOLS; i++) {
         struct driver_scratch *s = &d->device[gpu].scratch[i];
-        if (s->used && s->address == address) {
-            s->used = false;
+        if (s->is_used && s->address == address) {
+            s->is_used = false;
             return;
         }
     }
@@ -149,9 +149,9 @@ static bool user_queue_release(struct driver *d)
     struct driver_command *k = driver_command_at(d, DRIVER_COMMANDS + 1);
     if (!u->release_count || k->in_flight)
         return false;
-    if (!u->releasing)
+    if (!u->is_releasing)
         u->release_left = user_queue_written(d, r->gpu);
-    u->releasing = true;
+    u->is_releasing = true;
     int next = gpu_set_next(&u->release_left, 0);
     if (next != GPU_SET_NONE) {
         if (!command_flush(d, DRIVER_COMMANDS + 1, (uint32_t)next))
@@ -163,7 +163,7 @@ static bool user_queue_release(struct driver *d)
         return false;
     driver_interrupt_reply_done(d, r->gpu, r->tag);
     user_queue_event(d);
-    u->releasing = false;
+    u->is_releasing = false;
     memmove(&u->releases[0], &u->releases[1], --u->release_count * sizeof u->releases[0]);
     return true;
 }
@@ -189,13 +189,13 @@ static bool user_queue_serve_wants(struct driver *d)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < u->want_count; i++) {
         struct user_queue_want w = u->wants[i];
-        w.granted = w.granted || (!w.make && scratch_take(d, &w.want, w.gpu, false));
-        if (w.granted && driver_interrupt_can_reply(d, w.gpu)) {
+        w.has_pool = w.has_pool || (!w.needs_pool && scratch_take(d, &w.want, w.gpu, false));
+        if (w.has_pool && driver_interrupt_can_reply(d, w.gpu)) {
             driver_interrupt_reply_pool(d, w.gpu, w.tag, w.want.address, (uint32_t)w.want.groups);
             continue;
         }
-        if (!w.granted && !w.make && scratch_choose(&d->device[w.gpu], w.want.pid, 0) >= 0) {
-            w.make = true;
+        if (!w.has_pool && !w.needs_pool && scratch_choose(&d->device[w.gpu], w.want.pid, 0) >= 0) {
+            w.needs_pool = true;
             engine_at_window_end(&d->io.base, driver_window_end);
         }
         u->wants[kept++] = w;

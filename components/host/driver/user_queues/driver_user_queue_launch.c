@@ -40,9 +40,9 @@ static void user_queue_make_pools(struct driver *d)
     struct driver_user *u = user_queues_of(d);
     for (uint32_t i = 0; i < u->want_count; i++) {
         struct user_queue_want *w = &u->wants[i];
-        if (w->make)
-            w->granted = scratch_take(d, &w->want, w->gpu, true);
-        w->make = false;
+        if (w->needs_pool)
+            w->has_pool = scratch_take(d, &w->want, w->gpu, true);
+        w->needs_pool = false;
     }
 }
 

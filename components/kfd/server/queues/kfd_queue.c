@@ -33,6 +33,8 @@ struct kfd_queues {
 
 /* ---- the run list ---- */
 
+static uint64_t wait_count; /* of queues for a slot, so far */
+
 static bool has_packets(const struct kfd_queue *q)
 {
     return !q->is_stopped && q->next < q->announced_end;
@@ -40,7 +42,7 @@ static bool has_packets(const struct kfd_queue *q)
 
 /* The queues of kernels of a GPU, of all processes: how many are at work, and which of those that
  * wait for a slot is the next. */
-static uint32_t look_at_slots(uint32_t gpu, const struct kfd_queue **next)
+static uint32_t count_slots(uint32_t gpu, const struct kfd_queue **next)
 {
     uint32_t used = 0;
     *next = NULL;
@@ -60,17 +62,16 @@ static uint32_t look_at_slots(uint32_t gpu, const struct kfd_queue **next)
     return used;
 }
 
-/* True if the queue, which has packets, may begin one. False: its turn comes later. */
+/* True if the queue, which has packets, may begin one. Otherwise its turn comes later. */
 static bool has_slot(struct kfd_queue *q)
 {
-    static uint64_t waits;
     const struct kfd_queue *next;
-    uint32_t used = look_at_slots(q->gpu, &next);
+    uint32_t used = count_slots(q->gpu, &next);
     if (q->count)
         return !next || next->priority < q->priority;
-    bool free = used < SLOTS && (!next || next == q || next->priority < q->priority);
-    q->waits_since = free ? 0 : q->waits_since ? q->waits_since : ++waits;
-    return free;
+    bool may_begin = used < SLOTS && (!next || next == q || next->priority < q->priority);
+    q->waits_since = may_begin ? 0 : q->waits_since ? q->waits_since : ++wait_count;
+    return may_begin;
 }
 
 /* ---- steps ---- */

@@ -19,8 +19,8 @@
 
 struct lru {
     struct lru_io io;
-    uint32_t order;  /* arena offset: uint64_t [sets], or */
-    uint32_t stamps; /* uint32_t [sets][ways] */
+    uint32_t order_at;  /* arena offset: uint64_t [sets], or */
+    uint32_t stamps_at; /* uint32_t [sets][ways] */
     uint32_t sets;
     uint32_t ways;
     uint32_t clock;
@@ -32,15 +32,15 @@ static void lru_setup(struct part *self, uint32_t sets, uint32_t ways)
     p->sets = sets;
     p->ways = ways;
     if (ways > LRU_LISTED_WAYS) {
-        p->stamps = arena_allocate((size_t)sets * ways * sizeof(uint32_t));
+        p->stamps_at = arena_allocate((size_t)sets * ways * sizeof(uint32_t));
         return;
     }
-    p->order = arena_allocate(sets * sizeof(uint64_t));
+    p->order_at = arena_allocate(sets * sizeof(uint64_t));
 }
 
 static OUT_OF_LINE void lru_renumber(struct lru *p)
 {
-    uint32_t *stamps = arena_at(uint32_t, p->stamps);
+    uint32_t *stamps = arena_at(uint32_t, p->stamps_at);
     for (uint32_t s = 0; s < p->sets; s++, stamps += p->ways) {
         uint32_t rank[64];
         for (uint32_t w = 0; w < p->ways; w++) {
@@ -58,7 +58,7 @@ static OUT_OF_LINE void lru_stamp(struct lru *p, uint32_t set, uint32_t way)
 {
     if (unlikely(p->clock == UINT32_MAX))
         lru_renumber(p);
-    arena_at(uint32_t, p->stamps)[set * p->ways + way] = ++p->clock;
+    arena_at(uint32_t, p->stamps_at)[set * p->ways + way] = ++p->clock;
 }
 
 static void lru_touch(struct part *self, uint32_t set, uint32_t way)
@@ -68,7 +68,7 @@ static void lru_touch(struct part *self, uint32_t set, uint32_t way)
         lru_stamp(p, set, way);
         return;
     }
-    uint64_t *order = &arena_at(uint64_t, p->order)[set], old = *order ^ LRU_FIRST;
+    uint64_t *order = &arena_at(uint64_t, p->order_at)[set], old = *order ^ LRU_FIRST;
     if ((old & 15) == way)
         return;
     /* Finds the lowest zero digit of old ^ way way way ...: where the way is. */
@@ -81,7 +81,7 @@ static void lru_touch(struct part *self, uint32_t set, uint32_t way)
 
 static OUT_OF_LINE uint32_t lru_oldest_stamp(const struct lru *p, uint32_t set, uint64_t candidates)
 {
-    const uint32_t *stamps = arena_at(uint32_t, p->stamps) + (size_t)set * p->ways;
+    const uint32_t *stamps = arena_at(uint32_t, p->stamps_at) + (size_t)set * p->ways;
     uint32_t best = (uint32_t)__builtin_ctzll(candidates);
     for (uint64_t rest = candidates & (candidates - 1); rest; rest &= rest - 1) {
         uint32_t way = (uint32_t)__builtin_ctzll(rest);
@@ -96,7 +96,7 @@ static uint32_t lru_victim(struct part *self, uint32_t set, uint64_t candidates)
     const struct lru *p = (const struct lru *)(const void *)self;
     if (unlikely(p->ways > LRU_LISTED_WAYS))
         return lru_oldest_stamp(p, set, candidates);
-    uint64_t *order = &arena_at(uint64_t, p->order)[set], old = *order ^ LRU_FIRST;
+    uint64_t *order = &arena_at(uint64_t, p->order_at)[set], old = *order ^ LRU_FIRST;
     unsigned shift = (p->ways - 1) * 4;
     uint32_t way = old >> shift & 15;
     if (candidates >> way & 1) { /* it goes, and what takes its place comes first: at once */

@@ -12,7 +12,7 @@
 
 struct rrip {
     struct rrip_io io;
-    uint32_t predictions; /* arena offset: uint8_t [sets][ways] */
+    uint32_t predictions_at; /* arena offset: uint8_t [sets][ways] */
     uint32_t ways;
 };
 
@@ -24,14 +24,14 @@ static uint8_t rrip_distant(const struct rrip *p)
 static void rrip_setup(struct part *self, uint32_t sets, uint32_t ways)
 {
     struct rrip *p = (struct rrip *)(void *)self;
-    p->predictions = arena_allocate((size_t)sets * ways);
+    p->predictions_at = arena_allocate((size_t)sets * ways);
     p->ways = ways;
-    memset(arena_at(uint8_t, p->predictions), rrip_distant(p), (size_t)sets * ways);
+    memset(arena_at(uint8_t, p->predictions_at), rrip_distant(p), (size_t)sets * ways);
 }
 
 static uint8_t *rrip_set(const struct rrip *p, uint32_t set)
 {
-    return arena_at(uint8_t, p->predictions) + (size_t)set * p->ways;
+    return arena_at(uint8_t, p->predictions_at) + (size_t)set * p->ways;
 }
 
 static void rrip_touch(struct part *self, uint32_t set, uint32_t way)

@@ -251,9 +251,9 @@ static ALWAYS_INLINE s32 video_part(u64 both, unsigned place, unsigned bits, boo
     return is_signed ? (s32)part >> (32 - bits) : (s32)(part >> (32 - bits));
 }
 
-static bool video_compare(s64 x, s64 y, unsigned how)
+static bool video_compare(s64 x, s64 y, unsigned operation)
 {
-    switch (how) {
+    switch (operation) {
     case 0:
         return x == y;
     case 1:
@@ -269,9 +269,9 @@ static bool video_compare(s64 x, s64 y, unsigned how)
     }
 }
 
-static s32 video_do(s32 x, s32 y, u64 how)
+static s32 video_do(s32 x, s32 y, u64 operation)
 {
-    switch ((enum warp_video)(how & WARP_VIDEO_WHICH)) {
+    switch ((enum warp_video)(operation & WARP_VIDEO_WHICH)) {
     case WARP_VIDEO_ADD:
         return x + y;
     case WARP_VIDEO_SUB:
@@ -285,27 +285,27 @@ static s32 video_do(s32 x, s32 y, u64 how)
     case WARP_VIDEO_MAX:
         return max(x, y);
     default:
-        return video_compare(x, y, how >> WARP_VIDEO_COMPARE & 7);
+        return video_compare(x, y, operation >> WARP_VIDEO_COMPARE & 7);
     }
 }
 
-static u32 video(u32 a, u32 b, u32 c, u64 how)
+static u32 video(u32 a, u32 b, u32 c, u64 operation)
 {
-    unsigned bits = how & WARP_VIDEO_HALVES ? 16 : 8;
-    u32 part = (1u << bits) - 1, d = how & WARP_VIDEO_ADDS ? c : 0;
+    unsigned bits = operation & WARP_VIDEO_HALVES ? 16 : 8;
+    u32 part = (1u << bits) - 1, d = operation & WARP_VIDEO_ADDS ? c : 0;
     u64 both = (u64)b << 32 | a;
-    s32 most = how & WARP_VIDEO_SIGNED ? (s32)(part >> 1) : (s32)part,
-        least = how & WARP_VIDEO_SIGNED ? -most - 1 : 0;
+    s32 most = operation & WARP_VIDEO_SIGNED ? (s32)(part >> 1) : (s32)part,
+        least = operation & WARP_VIDEO_SIGNED ? -most - 1 : 0;
     for (unsigned k = 0; k < 32 / bits; k++) {
-        s32 x = video_part(both, how >> (WARP_VIDEO_A + 4 * k) & 15, bits,
-                           how & WARP_VIDEO_SIGNED_A),
-            y = video_part(both, how >> (WARP_VIDEO_B + 4 * k) & 15, bits,
-                           how & WARP_VIDEO_SIGNED_B);
-        s32 t = video_do(x, y, how);
-        if (how & WARP_VIDEO_SATURATES)
+        s32 x = video_part(both, operation >> (WARP_VIDEO_A + 4 * k) & 15, bits,
+                           operation & WARP_VIDEO_SIGNED_A),
+            y = video_part(both, operation >> (WARP_VIDEO_B + 4 * k) & 15, bits,
+                           operation & WARP_VIDEO_SIGNED_B);
+        s32 t = video_do(x, y, operation);
+        if (operation & WARP_VIDEO_SATURATES)
             t = t > most ? most : t < least ? least : t;
-        bool writes = how >> (WARP_VIDEO_MASK + k) & 1;
-        if (how & WARP_VIDEO_ADDS)
+        bool writes = operation >> (WARP_VIDEO_MASK + k) & 1;
+        if (operation & WARP_VIDEO_ADDS)
             d += writes ? (u32)t : 0;
         else
             d |= writes ? ((u32)t & part) << bits * k : c & part << bits * k;
@@ -341,20 +341,20 @@ static s64 scalar_part(u32 x, unsigned place, bool is_signed)
 }
 
 /* The product, negated as its complement and one. */
-static __int128 scalar_mad(s64 x, s64 y, u32 c, struct warp_scalar how)
+static __int128 scalar_mad(s64 x, s64 y, u32 c, struct warp_scalar operation)
 {
     __int128 product = (__int128)x * y;
-    u32 addend = how.minus_c ? ~c : c;
-    product = how.minus_product ? ~product : product;
-    product += (how.signed_d ? (s32)addend : (s64)addend)
-               + (how.plus_one || how.minus_product || how.minus_c);
-    return product >> how.shift;
+    u32 addend = operation.minus_c ? ~c : c;
+    product = operation.minus_product ? ~product : product;
+    product += (operation.signed_d ? (s32)addend : (s64)addend)
+               + (operation.plus_one || operation.minus_product || operation.minus_c);
+    return product >> operation.shift;
 }
 
-static __int128 scalar_do(s64 x, s64 y, u32 c, struct warp_scalar how)
+static __int128 scalar_do(s64 x, s64 y, u32 c, struct warp_scalar operation)
 {
-    u32 amount = how.wraps ? (u32)y & 31 : min((u32)y, 32);
-    switch ((enum warp_scalar_which)how.which) {
+    u32 amount = operation.wraps ? (u32)y & 31 : min((u32)y, 32);
+    switch ((enum warp_scalar_which)operation.which) {
     case WARP_SCALAR_ADD:
         return x + y;
     case WARP_SCALAR_SUB:
@@ -370,26 +370,26 @@ static __int128 scalar_do(s64 x, s64 y, u32 c, struct warp_scalar how)
     case WARP_SCALAR_SHR:
         return x >> amount;
     case WARP_SCALAR_MAD:
-        return scalar_mad(x, y, c, how);
+        return scalar_mad(x, y, c, operation);
     default:
-        return video_compare(x, y, how.compare);
+        return video_compare(x, y, operation.compare);
     }
 }
 
-static u32 scalar_video(u32 a, u32 b, u32 c, struct warp_scalar how)
+static u32 scalar_video(u32 a, u32 b, u32 c, struct warp_scalar operation)
 {
-    __int128 t =
-        scalar_do(scalar_part(a, how.a, how.signed_a), scalar_part(b, how.b, how.signed_b), c, how);
-    unsigned bits = place_bits(how.d), shift = place_shift(how.d);
-    __int128 most = ((__int128)1 << (bits - how.signed_d)) - 1,
-             least = how.signed_d ? -most - 1 : 0;
-    if (how.saturates)
+    __int128 t = scalar_do(scalar_part(a, operation.a, operation.signed_a),
+                           scalar_part(b, operation.b, operation.signed_b), c, operation);
+    unsigned bits = place_bits(operation.d), shift = place_shift(operation.d);
+    __int128 most = ((__int128)1 << (bits - operation.signed_d)) - 1,
+             least = operation.signed_d ? -most - 1 : 0;
+    if (operation.saturates)
         t = t > most ? most : t < least ? least : t;
-    s64 other = how.signed_d ? (s32)c : (s64)c, x = (s64)(u64)t;
-    if (how.second == WARP_SECOND_ADD)
+    s64 other = operation.signed_d ? (s32)c : (s64)c, x = (s64)(u64)t;
+    if (operation.second == WARP_SECOND_ADD)
         x = (s64)((u64)x + (u64)other);
-    else if (how.second != WARP_SECOND_NONE)
-        x = (how.second == WARP_SECOND_MIN) == (x < other) ? x : other;
+    else if (operation.second != WARP_SECOND_NONE)
+        x = (operation.second == WARP_SECOND_MIN) == (x < other) ? x : other;
     u32 where = (u32)((((u64)1 << bits) - 1) << shift);
     return ((u32)x << shift & where) | (c & ~where);
 }
@@ -398,10 +398,10 @@ RUN(VIDEO_SCALAR)
 {
     u32 *to = lanes_target(m, op, mask);
     const u32 *a = warp_source(m, op, 1), *b = warp_source(m, op, 2), *c = warp_source(m, op, 3);
-    struct warp_scalar how;
-    memcpy(&how, &op->value, sizeof how);
+    struct warp_scalar operation;
+    memcpy(&operation, &op->value, sizeof operation);
     for (unsigned i = 0; i < WARP_LANES; i++)
-        to[i] = scalar_video(a[i], b[i], c[i], how);
+        to[i] = scalar_video(a[i], b[i], c[i], operation);
     lanes_done(m, op, mask, sizeof *to);
 }
 

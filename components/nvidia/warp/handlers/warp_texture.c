@@ -22,7 +22,7 @@ struct texel {
     };
 };
 
-/* The object of a lane, and its texels in the host. False: faulted. */
+/* Finds the object of a lane, and its texels in the host. False: the lane has faulted. */
 static bool open_object(struct warp_machine *m, const struct warp_op *op, unsigned lane,
                         struct texture_object *t, char **texels)
 {
@@ -85,9 +85,9 @@ static struct texel read_texel(const struct texture_object *t, const char *texel
     return x;
 }
 
-/* The texel's number in a direction, by the mode. False: it is of the border. */
-static bool settle_coordinate(const struct texture_object *t, unsigned direction, bool by_number,
-                              s64 *at)
+/* Finds the texel's number in a direction, by the mode. False: it is of the border. */
+static bool wrap_coordinate(const struct texture_object *t, unsigned direction, bool by_number,
+                            s64 *at)
 {
     s64 size = t->size[direction];
     unsigned mode = t->address[direction];
@@ -198,7 +198,7 @@ static struct texel texel_at(const struct warp_op *op, const struct texture_obje
     bool is_inside = true;
     for (unsigned d = 0; d < 3; d++) {
         at[d] = s->at[d] + (steps >> d & 1);
-        is_inside &= settle_coordinate(t, d, op->target & WARP_TEXTURE_BY_NUMBER, &at[d]);
+        is_inside &= wrap_coordinate(t, d, op->target & WARP_TEXTURE_BY_NUMBER, &at[d]);
     }
     *address = t->base + ((u64)at[2] * t->size[1] + (u64)at[1]) * t->pitch
                + (u64)at[0] * t->channel_bytes * t->channels;
@@ -277,7 +277,7 @@ RUN(TEXTURE_SIZE)
     }
 }
 
-/* The byte of a surface that a lane asks for. False: nothing is accessed. */
+/* Finds the byte of a surface that a lane asks for. False: nothing is accessed. */
 static bool surface_byte(struct warp_machine *m, const struct warp_op *op,
                          const struct texture_object *t, unsigned lane, u64 bytes, u64 *offset)
 {

@@ -17,10 +17,11 @@ struct warp_build {
     uint32_t registers[3]; /* in use, by bank: narrow, wide, predicates */
     uint32_t first_temporary[3];
     uint32_t first_place;
-    uint32_t *number_of;      /* number of each register of the PTX, in its bank */
-    uint32_t *op_of;          /* first operation of each instruction */
-    uint32_t *param_words_of; /* each .param variable of the function: first number of a narrow
-                                 register for each of its words */
+    uint32_t *number_of; /* number of each register of the PTX, in its bank */
+    uint32_t *op_of;     /* first operation of each instruction */
+    /* Each .param variable of the function: first number of a narrow register for each of its
+     * words. */
+    uint32_t *param_words_of;
     uint32_t first_op;
     uint32_t spilled; /* local offset of a copy of the parameters; PTX_NONE */
     uint32_t local;

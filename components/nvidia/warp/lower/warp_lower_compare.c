@@ -189,9 +189,9 @@ static void lower_select(struct warp_build *b)
     } else {
         c = warp_input(b, &in->operands[3], type_of(b, 1));
         if (ptx_has(in, PTX_MOD_FTZ)) {
-            struct warp_value whole = c;
+            struct warp_value full = c;
             c = warp_temporary(b, WARP_NARROW);
-            warp_emit1(b, WARP_RUN_FLUSH_F32, c, whole);
+            warp_emit1(b, WARP_RUN_FLUSH_F32, c, full);
         }
         run = type_of(b, 1) == PTX_F32 ? WARP_RUN_SLCT_32_F32 : WARP_RUN_SLCT_32_S32;
     }

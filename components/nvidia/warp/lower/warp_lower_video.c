@@ -8,10 +8,10 @@ static const uint16_t compares[] = {PTX_MOD_EQ, PTX_MOD_NE, PTX_MOD_LT,
 
 static unsigned comparison(const struct ptx_instruction *in)
 {
-    unsigned how = 0;
+    unsigned operation = 0;
     for (unsigned i = 0; i < ARRAY_COUNT(compares); i++)
-        how = ptx_has(in, compares[i]) ? i : how;
-    return how;
+        operation = ptx_has(in, compares[i]) ? i : operation;
+    return operation;
 }
 
 static bool is_signed(uint8_t type)
@@ -52,20 +52,21 @@ void warp_lower_simd_video(struct warp_build *b)
     unsigned parts = halves ? 2 : 4, which = in->opcode - (halves ? PTX_OP_VADD2 : PTX_OP_VADD4);
     bool sets = which == WARP_VIDEO_SET;
     const uint8_t *types = in->types + (sets ? 0 : 1); /* a's and b's */
-    uint64_t how = which | (halves ? WARP_VIDEO_HALVES : 0);
-    how |= comparison(in) << WARP_VIDEO_COMPARE;
-    how |= is_signed(types[0]) ? WARP_VIDEO_SIGNED_A : 0;
-    how |= is_signed(types[1]) ? WARP_VIDEO_SIGNED_B : 0;
-    how |= !sets && is_signed(in->types[0]) ? WARP_VIDEO_SIGNED : 0;
-    how |= ptx_has(in, PTX_MOD_SAT) ? WARP_VIDEO_SATURATES : 0;
-    how |= ptx_has(in, PTX_MOD_ADD) ? WARP_VIDEO_ADDS : 0;
-    how |= masked(in->operands[0].selector, parts) << WARP_VIDEO_MASK;
-    how |= selected(b, in->operands[1].selector, parts, 0) << WARP_VIDEO_A;
-    how |= selected(b, in->operands[2].selector, parts, parts) << WARP_VIDEO_B;
+    uint64_t operation = which | (halves ? WARP_VIDEO_HALVES : 0);
+    operation |= comparison(in) << WARP_VIDEO_COMPARE;
+    operation |= is_signed(types[0]) ? WARP_VIDEO_SIGNED_A : 0;
+    operation |= is_signed(types[1]) ? WARP_VIDEO_SIGNED_B : 0;
+    operation |= !sets && is_signed(in->types[0]) ? WARP_VIDEO_SIGNED : 0;
+    operation |= ptx_has(in, PTX_MOD_SAT) ? WARP_VIDEO_SATURATES : 0;
+    operation |= ptx_has(in, PTX_MOD_ADD) ? WARP_VIDEO_ADDS : 0;
+    operation |= masked(in->operands[0].selector, parts) << WARP_VIDEO_MASK;
+    operation |= selected(b, in->operands[1].selector, parts, 0) << WARP_VIDEO_A;
+    operation |= selected(b, in->operands[2].selector, parts, parts) << WARP_VIDEO_B;
     struct warp_value x = warp_input(b, &in->operands[1], PTX_U32),
                       y = warp_input(b, &in->operands[2], PTX_U32),
                       c = warp_input(b, &in->operands[3], PTX_U32);
-    warp_emit3(b, WARP_RUN_VIDEO, warp_output(b, &in->operands[0], false), x, y, c)->value = how;
+    warp_emit3(b, WARP_RUN_VIDEO, warp_output(b, &in->operands[0], false), x, y, c)->value =
+        operation;
 }
 
 /* ---- one part of each operand ---- */
@@ -93,29 +94,30 @@ void warp_lower_scalar_video(struct warp_build *b)
     const struct ptx_operand *o = in->operands;
     bool sets = in->opcode == PTX_OP_VSET, multiplies = in->opcode == PTX_OP_VMAD;
     const uint8_t *types = in->types + (sets ? 0 : 1); /* a's and b's */
-    struct warp_scalar how = {.which = (uint8_t)(in->opcode - PTX_OP_VADD),
-                              .second = (uint8_t)warp_choose(b, seconds),
-                              .a = place_operand(b, &o[1]),
-                              .b = place_operand(b, &o[2]),
-                              .d = place_operand(b, &o[0]),
-                              .compare = (uint8_t)comparison(in),
-                              .shift = (uint8_t)warp_choose(b, shifts),
-                              .signed_a = is_signed(types[0]),
-                              .signed_b = is_signed(types[1]),
-                              .signed_d = !sets && is_signed(in->types[0]),
-                              .saturates = ptx_has(in, PTX_MOD_SAT),
-                              .wraps = ptx_has(in, PTX_MOD_WRAP),
-                              .plus_one = ptx_has(in, PTX_MOD_PO),
-                              .minus_product = o[1].negated != o[2].negated,
-                              .minus_c = multiplies && o[3].negated};
+    struct warp_scalar operation = {.which = (uint8_t)(in->opcode - PTX_OP_VADD),
+                                    .second = (uint8_t)warp_choose(b, seconds),
+                                    .a = place_operand(b, &o[1]),
+                                    .b = place_operand(b, &o[2]),
+                                    .d = place_operand(b, &o[0]),
+                                    .compare = (uint8_t)comparison(in),
+                                    .shift = (uint8_t)warp_choose(b, shifts),
+                                    .signed_a = is_signed(types[0]),
+                                    .signed_b = is_signed(types[1]),
+                                    .signed_d = !sets && is_signed(in->types[0]),
+                                    .saturates = ptx_has(in, PTX_MOD_SAT),
+                                    .wraps = ptx_has(in, PTX_MOD_WRAP),
+                                    .plus_one = ptx_has(in, PTX_MOD_PO),
+                                    .minus_product = o[1].negated != o[2].negated,
+                                    .minus_c = multiplies && o[3].negated};
     if (multiplies)
-        how.signed_d = how.signed_a || how.signed_b || how.minus_product || how.minus_c;
+        operation.signed_d = operation.signed_a || operation.signed_b || operation.minus_product
+                             || operation.minus_c;
     bool negates = o[1].negated || o[2].negated, has_c = in->operand_count > 3;
-    if (multiplies ? (negates + how.minus_c + how.plus_one > 1 || o[3].selector[0])
+    if (multiplies ? (negates + operation.minus_c + operation.plus_one > 1 || o[3].selector[0])
                    : negates || (has_c && (o[3].negated || o[3].selector[0])))
         b->missing = true;
     struct warp_value x = warp_input(b, &o[1], PTX_U32), y = warp_input(b, &o[2], PTX_U32),
                       c = has_c ? warp_input(b, &o[3], PTX_U32) : warp_constant(b, 0, false);
     memcpy(&warp_emit3(b, WARP_RUN_VIDEO_SCALAR, warp_output(b, &o[0], false), x, y, c)->value,
-           &how, sizeof how);
+           &operation, sizeof operation);
 }

@@ -67,7 +67,7 @@ void opencl_driver_unload(struct hip_module *module)
 static void record_lane(int number, uint32_t lane)
 {
     grow_slots(streams.list, lane, streams.capacity, OPENCL_LIBRARY);
-    streams.list[lane] = (struct stream){opencl.hip->stream_take_number(), number};
+    streams.list[lane] = (struct stream){opencl.hip->stream_next_number(), number};
     record_device(number);
     opencl.hip->record_call((struct api_trace_call){
         .kind = API_TRACE_STREAM_CREATE, .stream = stream_of(lane), .flags = hipStreamNonBlocking});
@@ -215,7 +215,7 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
 
 static uint32_t create_event(uint32_t lane)
 {
-    uint32_t number = opencl.hip->event_take_number();
+    uint32_t number = opencl.hip->event_next_number();
     int device = lane < streams.capacity ? streams.list[lane].device : 0;
     record_device(device);
     opencl.hip->record_call((struct api_trace_call){
@@ -257,13 +257,13 @@ cl_int opencl_driver_drain(uint32_t lane)
     return opencl_error_of(opencl.hip->wait_here(ticket));
 }
 
-void opencl_driver_note_event(struct opencl_event *event)
+void opencl_driver_record_event(struct opencl_event *event)
 {
     if (opencl.hip->is_recording() && event->is_named)
         event->recorded = create_event(event->lane);
 }
 
-void opencl_driver_note_wait(const struct opencl_event *event)
+void opencl_driver_record_wait(const struct opencl_event *event)
 {
     if (event->recorded)
         opencl.hip->record_call(
@@ -273,14 +273,14 @@ void opencl_driver_note_wait(const struct opencl_event *event)
                                                         .stream = stream_of(event->lane)});
 }
 
-void opencl_driver_note_query(const struct opencl_event *event, bool is_over)
+void opencl_driver_record_query(const struct opencl_event *event, bool is_over)
 {
     if (event->recorded)
         opencl.hip->record_call((struct api_trace_call){
             .kind = API_TRACE_EVENT_QUERY, .event = event->recorded, .value = is_over});
 }
 
-void opencl_driver_note_end(const struct opencl_event *event)
+void opencl_driver_record_end(const struct opencl_event *event)
 {
     end_event(event->recorded);
 }

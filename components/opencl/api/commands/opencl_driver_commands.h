@@ -1,6 +1,6 @@
 /* The calls of the driver that commands make. Where the calls of the program are recorded
- * (`--record api`), each is noted as the call of HIP that does the same: a lane is a stream, and an
- * event that the program may ask for, or another lane wait for, is one of HIP (hip_record.h).
+ * (`--record api`), each is recorded as the call of HIP that does the same: a lane is a stream, and
+ * an event that the program may ask for, or another lane wait for, is one of HIP (hip_record.h).
  * Addresses are those of the program; `ticket` is that of the command. */
 #ifndef HEDDLE_COMPONENTS_OPENCL_API_COMMANDS_OPENCL_DRIVER_COMMANDS_H
 #define HEDDLE_COMPONENTS_OPENCL_API_COMMANDS_OPENCL_DRIVER_COMMANDS_H
@@ -42,11 +42,10 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
 cl_int opencl_driver_order(uint32_t lane, uint32_t other_lane, uint32_t number, uint64_t ticket);
 /* Waits until all commands of the lane are done, and lets no other thread run. */
 cl_int opencl_driver_drain(uint32_t lane);
-/* Notes an event in a recording: it is made when its command was issued, waited for, asked for,
- * and gone. */
-void opencl_driver_note_event(struct opencl_event *event);
-void opencl_driver_note_wait(const struct opencl_event *event);
-void opencl_driver_note_query(const struct opencl_event *event, bool is_over);
-void opencl_driver_note_end(const struct opencl_event *event);
+/* Record an event: it is made when its command was issued, waited for, asked for, and gone. */
+void opencl_driver_record_event(struct opencl_event *event);
+void opencl_driver_record_wait(const struct opencl_event *event);
+void opencl_driver_record_query(const struct opencl_event *event, bool is_over);
+void opencl_driver_record_end(const struct opencl_event *event);
 
 #endif

@@ -200,7 +200,7 @@ static cl_int hand_over(struct launch *launch, struct opencl_event *event, const
     if (error == CL_SUCCESS && launch->geometry.hostcall_buffer != 0)
         services->hostcall_begin(event->queue->device->number, function->name, event->ticket);
     if (error == CL_SUCCESS)
-        services->host_memory_note_queued(event->ticket, NULL);
+        services->host_memory_add_writer(event->ticket, NULL);
     return error;
 }
 

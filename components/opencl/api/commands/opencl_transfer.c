@@ -30,19 +30,19 @@ static cl_int copy_row(uint32_t lane, uint64_t to, uint64_t from, size_t size, u
         return copy_on_host(lane, to, from, size);
     error = opencl_driver_copy(lane, to, from, uses, ticket);
     if (error == CL_SUCCESS)
-        opencl.hip->host_memory_note_queued(*ticket, &uses[OPENCL_TO]);
+        opencl.hip->host_memory_add_writer(*ticket, &uses[OPENCL_TO]);
     return error;
 }
 
 /* Where the side's first byte lies; brings the contents of a buffer to the device. */
 static cl_int place_side(const struct opencl_side *side, const struct opencl_event *event,
-                         bool written, uint64_t *address)
+                         bool is_written, uint64_t *address)
 {
     int device = event->queue->place;
     *address = (uintptr_t)side->pointer;
     cl_int error = CL_SUCCESS;
     if (side->memory)
-        error = opencl_memory_use(side->memory, device, event->lane, written);
+        error = opencl_memory_use(side->memory, device, event->lane, is_written);
     if (side->memory && error == CL_SUCCESS)
         error = opencl_memory_address(side->memory, device, address);
     *address += side->offset;

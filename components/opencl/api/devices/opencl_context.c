@@ -149,13 +149,13 @@ OPENCL_CREATE(cl_context, clCreateContextFromType,
 
 OPENCL_COUNTED(Context, cl_context, OPENCL_CONTEXT, CL_INVALID_CONTEXT);
 
-static cl_int get_context_info(cl_context handle, cl_context_info what, struct opencl_answer to)
+static cl_int get_context_info(cl_context handle, cl_context_info query, struct opencl_answer to)
 {
     const struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
     cl_device_id devices[OPENCL_DEVICES_MAX];
     if (!context)
         return CL_INVALID_CONTEXT;
-    switch (what) {
+    switch (query) {
     case CL_CONTEXT_REFERENCE_COUNT:
         return OPENCL_ANSWER(to, cl_uint, context->object.references);
     case CL_CONTEXT_NUM_DEVICES:

@@ -19,12 +19,12 @@ static cl_device_fp_config floats_of(const struct opencl_device *device)
            | (opencl_compiler_keeps_denormals(device->info.isa) ? CL_FP_DENORM : 0);
 }
 
-static cl_int answer_sizes(const struct opencl_device *device, cl_device_info what,
+static cl_int answer_sizes(const struct opencl_device *device, cl_device_info query,
                            struct opencl_answer to)
 {
     const struct driver_device_info *info = &device->info;
     size_t most = OPENCL_GROUP_MAX;
-    switch (what) {
+    switch (query) {
     case CL_DEVICE_SINGLE_FP_CONFIG:
         return OPENCL_ANSWER(to, cl_device_fp_config, floats_of(device));
     case CL_DEVICE_MAX_COMPUTE_UNITS:
@@ -55,27 +55,27 @@ static cl_int answer_sizes(const struct opencl_device *device, cl_device_info wh
     }
 }
 
-static cl_int get_device_info(cl_device_id handle, cl_device_info what, struct opencl_answer to)
+static cl_int get_device_info(cl_device_id handle, cl_device_info query, struct opencl_answer to)
 {
     const struct opencl_device *device = opencl_find(OPENCL_DEVICE, handle);
     if (!device)
         return CL_INVALID_DEVICE;
     size_t needed = 0;
-    switch (what) {
+    switch (query) {
     case CL_DEVICE_NAME:
         return opencl_answer_text(to, device->info.name);
     case CL_DEVICE_PLATFORM:
         return OPENCL_ANSWER(to, cl_platform_id, opencl.platform.handle);
     case CL_DEVICE_EXTENSIONS:
     case CL_DEVICE_EXTENSIONS_WITH_VERSION:
-        return opencl_extensions_answer(device->info.isa, what == CL_DEVICE_EXTENSIONS_WITH_VERSION,
-                                        to);
+        return opencl_extensions_answer(device->info.isa,
+                                        query == CL_DEVICE_EXTENSIONS_WITH_VERSION, to);
     default:
         break;
     }
-    if (answer_sizes(device, what, (struct opencl_answer){.needed = &needed}) == CL_SUCCESS)
-        return answer_sizes(device, what, to);
-    return opencl_feature_answer(what, to);
+    if (answer_sizes(device, query, (struct opencl_answer){.needed = &needed}) == CL_SUCCESS)
+        return answer_sizes(device, query, to);
+    return opencl_feature_answer(query, to);
 }
 
 OPENCL_QUERY(clGetDeviceInfo, cl_device_id, cl_device_info, get_device_info);

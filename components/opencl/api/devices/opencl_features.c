@@ -17,21 +17,21 @@
 
 /* Facts, by the width of their type. */
 static const struct {
-    cl_device_info what;
+    cl_device_info query;
     uint8_t bytes;
     uint64_t value;
 } facts[] = {
-#define UINT(what, value)                                                                          \
+#define UINT(query, value)                                                                         \
     {                                                                                              \
-        what, sizeof(cl_uint), value                                                               \
+        query, sizeof(cl_uint), value                                                              \
     }
-#define ULONG(what, value)                                                                         \
+#define ULONG(query, value)                                                                        \
     {                                                                                              \
-        what, sizeof(cl_ulong), value                                                              \
+        query, sizeof(cl_ulong), value                                                             \
     }
-#define SIZE(what, value)                                                                          \
+#define SIZE(query, value)                                                                         \
     {                                                                                              \
-        what, sizeof(size_t), value                                                                \
+        query, sizeof(size_t), value                                                               \
     }
     ULONG(CL_DEVICE_TYPE, CL_DEVICE_TYPE_GPU),
     UINT(CL_DEVICE_VENDOR_ID, 0x1002), /* AMD's number on PCI */
@@ -125,7 +125,7 @@ static const struct {
 };
 
 static const struct {
-    cl_device_info what;
+    cl_device_info query;
     const char *text;
 } texts[] = {
     {CL_DEVICE_VENDOR, "heddle"},
@@ -159,9 +159,9 @@ static const cl_name_version features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"},
 };
 
-static cl_int answer_list(cl_device_info what, struct opencl_answer to)
+static cl_int answer_list(cl_device_info query, struct opencl_answer to)
 {
-    switch (what) {
+    switch (query) {
     case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
         return opencl_answer(to, languages, sizeof languages);
     case CL_DEVICE_OPENCL_C_FEATURES:
@@ -177,15 +177,15 @@ static cl_int answer_list(cl_device_info what, struct opencl_answer to)
     }
 }
 
-cl_int opencl_feature_answer(cl_device_info what, struct opencl_answer to)
+cl_int opencl_feature_answer(cl_device_info query, struct opencl_answer to)
 {
     for (size_t i = 0; i < ARRAY_COUNT(facts); i++)
-        if (facts[i].what == what)
+        if (facts[i].query == query)
             return opencl_answer(to, &facts[i].value, facts[i].bytes); /* little-endian host */
     for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
-        if (texts[i].what == what)
+        if (texts[i].query == query)
             return opencl_answer_text(to, texts[i].text);
-    return answer_list(what, to);
+    return answer_list(query, to);
 }
 
 /* Extensions come from the library, and from the compiler for the device. */

@@ -12,8 +12,8 @@ enum {
     OPENCL_PATTERN_MAX = 128
 };
 
-/* The answer to `what`, or CL_INVALID_VALUE when it is none of these. */
-cl_int opencl_feature_answer(cl_device_info what, struct opencl_answer to);
+/* The answer to `query`, or CL_INVALID_VALUE when it is none of these. */
+cl_int opencl_feature_answer(cl_device_info query, struct opencl_answer to);
 
 /* CL_DEVICE_EXTENSIONS of a device with this target, with their `versions` as a list. */
 cl_int opencl_extensions_answer(const char *isa, bool versions, struct opencl_answer to);

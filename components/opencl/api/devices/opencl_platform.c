@@ -27,7 +27,7 @@ OPENCL_EXPORTED cl_int clIcdGetPlatformIDsKHR(cl_uint entries, cl_platform_id *p
     return error == CL_DEVICE_NOT_FOUND ? CL_PLATFORM_NOT_FOUND_KHR : error;
 }
 
-static cl_int get_platform_info(cl_platform_id handle, cl_platform_info what,
+static cl_int get_platform_info(cl_platform_id handle, cl_platform_info query,
                                 struct opencl_answer to)
 {
     static const cl_name_version extensions[] = {
@@ -35,7 +35,7 @@ static cl_int get_platform_info(cl_platform_id handle, cl_platform_info what,
     };
     if (handle && !opencl_find(OPENCL_PLATFORM, handle))
         return CL_INVALID_PLATFORM;
-    switch (what) {
+    switch (query) {
     case CL_PLATFORM_PROFILE:
         return opencl_answer_text(to, "FULL_PROFILE");
     case CL_PLATFORM_VERSION:

@@ -284,7 +284,7 @@ OPENCL_CREATE(cl_mem, clCreateImage3D,
 
 /* ---- queries ---- */
 
-static cl_int answer_size(const struct opencl_image *image, cl_image_info what,
+static cl_int answer_size(const struct opencl_image *image, cl_image_info query,
                           struct opencl_answer to)
 {
     int dimensions = opencl_image_dimensions(image);
@@ -292,7 +292,7 @@ static cl_int answer_size(const struct opencl_image *image, cl_image_info what,
         image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY || image->type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
     bool has_height = dimensions - is_array > 1, has_depth = dimensions - is_array > 2;
     size_t slice = dimensions == 3 ? image->slice : is_array ? image->row : 0;
-    switch (what) {
+    switch (query) {
     case CL_IMAGE_ELEMENT_SIZE:
         return OPENCL_ANSWER(to, size_t, image->bytes);
     case CL_IMAGE_ROW_PITCH:
@@ -312,12 +312,12 @@ static cl_int answer_size(const struct opencl_image *image, cl_image_info what,
     }
 }
 
-static cl_int get_image_info(cl_mem handle, cl_image_info what, struct opencl_answer to)
+static cl_int get_image_info(cl_mem handle, cl_image_info query, struct opencl_answer to)
 {
     const struct opencl_memory *memory = opencl_image_find(handle);
     if (!memory)
         return CL_INVALID_MEM_OBJECT;
-    switch (what) {
+    switch (query) {
     case CL_IMAGE_FORMAT:
         return opencl_answer(to, &memory->image->format, sizeof memory->image->format);
     case CL_IMAGE_BUFFER:
@@ -326,7 +326,7 @@ static cl_int get_image_info(cl_mem handle, cl_image_info what, struct opencl_an
     case CL_IMAGE_NUM_SAMPLES:
         return OPENCL_ANSWER(to, cl_uint, 0);
     default:
-        return answer_size(memory->image, what, to);
+        return answer_size(memory->image, query, to);
     }
 }
 

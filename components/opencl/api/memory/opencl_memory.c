@@ -381,12 +381,12 @@ cl_mem opencl_memory_source(const struct opencl_memory *memory)
     return source ? source->object.handle : NULL;
 }
 
-static cl_int get_memory_info(cl_mem handle, cl_mem_info what, struct opencl_answer to)
+static cl_int get_memory_info(cl_mem handle, cl_mem_info query, struct opencl_answer to)
 {
     struct opencl_memory *memory = opencl_memory_find(handle);
     if (!memory)
         return CL_INVALID_MEM_OBJECT;
-    switch (what) {
+    switch (query) {
     case CL_MEM_TYPE:
         return OPENCL_ANSWER(to, cl_mem_object_type,
                              memory->image ? memory->image->type : CL_MEM_OBJECT_BUFFER);

@@ -13,7 +13,7 @@ static struct {
 
 void opencl_memory_end(uint64_t address)
 {
-    if (address == 0 || opencl.hip->lost() != hipSuccess)
+    if (address == 0 || opencl.hip->device_error() != hipSuccess)
         return;
     grow_list(released.list, released.count + 1, released.capacity, OPENCL_LIBRARY);
     released.list[released.count++] = address;

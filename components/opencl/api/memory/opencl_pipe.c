@@ -2,7 +2,7 @@
  * they begin with and refuse, as the specification says for such devices. */
 #include "components/opencl/api/devices/opencl_context.h"
 
-static cl_mem refuse_pipe(cl_context context, cl_int *error)
+static cl_mem fail_pipe(cl_context context, cl_int *error)
 {
     *error = opencl_find(OPENCL_CONTEXT, context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT;
     return NULL;
@@ -13,7 +13,7 @@ static cl_mem refuse_pipe(cl_context context, cl_int *error)
 OPENCL_CREATE(cl_mem, clCreatePipe,
               (cl_context context, cl_mem_flags flags, cl_uint packet, cl_uint packets,
                const cl_pipe_properties *properties, cl_int *errcode_ret),
-              refuse_pipe(context, &error));
+              fail_pipe(context, &error));
 OPENCL_CALL(clGetPipeInfo,
-            (cl_mem pipe, cl_pipe_info what, size_t capacity, void *value, size_t *needed),
+            (cl_mem pipe, cl_pipe_info query, size_t capacity, void *value, size_t *needed),
             CL_INVALID_MEM_OBJECT);

@@ -86,12 +86,12 @@ OPENCL_CREATE(cl_sampler, clCreateSamplerWithProperties,
                              properties, &error));
 OPENCL_COUNTED(Sampler, cl_sampler, OPENCL_SAMPLER, CL_INVALID_SAMPLER);
 
-static cl_int get_sampler_info(cl_sampler handle, cl_sampler_info what, struct opencl_answer to)
+static cl_int get_sampler_info(cl_sampler handle, cl_sampler_info query, struct opencl_answer to)
 {
     const struct opencl_sampler *sampler = opencl_find(OPENCL_SAMPLER, handle);
     if (!sampler)
         return CL_INVALID_SAMPLER;
-    switch (what) {
+    switch (query) {
     case CL_SAMPLER_REFERENCE_COUNT:
         return OPENCL_ANSWER(to, cl_uint, sampler->object.references);
     case CL_SAMPLER_CONTEXT:

@@ -3,12 +3,12 @@
 
 #include "opencl_kernel_object.h"
 
-static cl_int get_kernel_info(cl_kernel handle, cl_kernel_info what, struct opencl_answer to)
+static cl_int get_kernel_info(cl_kernel handle, cl_kernel_info query, struct opencl_answer to)
 {
     const struct opencl_kernel_object *kernel = opencl_kernel_find(handle);
     if (!kernel)
         return CL_INVALID_KERNEL;
-    switch (what) {
+    switch (query) {
     case CL_KERNEL_FUNCTION_NAME:
         return opencl_answer_text(to, kernel->name);
     case CL_KERNEL_NUM_ARGS:
@@ -65,7 +65,7 @@ static cl_int answer_name(const char *name, struct opencl_answer to)
     return *name ? opencl_answer_text(to, name) : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
 }
 
-static cl_int get_argument_info(cl_kernel handle, cl_uint number, cl_kernel_arg_info what,
+static cl_int get_argument_info(cl_kernel handle, cl_uint number, cl_kernel_arg_info query,
                                 struct opencl_answer to)
 {
     const struct opencl_kernel_object *kernel = opencl_kernel_find(handle);
@@ -74,7 +74,7 @@ static cl_int get_argument_info(cl_kernel handle, cl_uint number, cl_kernel_arg_
     if (number >= kernel->facts->argument_count)
         return CL_INVALID_ARG_INDEX;
     const struct opencl_argument *argument = &kernel->facts->arguments[number];
-    switch (what) {
+    switch (query) {
     case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
         return OPENCL_ANSWER(to, cl_kernel_arg_address_qualifier, address_of(argument));
     case CL_KERNEL_ARG_ACCESS_QUALIFIER:
@@ -91,9 +91,9 @@ static cl_int get_argument_info(cl_kernel handle, cl_uint number, cl_kernel_arg_
 }
 
 OPENCL_CALL(clGetKernelArgInfo,
-            (cl_kernel kernel, cl_uint number, cl_kernel_arg_info what, size_t capacity,
+            (cl_kernel kernel, cl_uint number, cl_kernel_arg_info query, size_t capacity,
              void *value, size_t *needed),
-            get_argument_info(kernel, number, what,
+            get_argument_info(kernel, number, query,
                               (struct opencl_answer){capacity, value, needed}));
 
 /* ---- on a device ---- */
@@ -133,7 +133,7 @@ static cl_ulong local_bytes(const struct opencl_kernel_object *kernel,
 }
 
 static cl_int get_group_info(cl_kernel handle, cl_device_id device_handle,
-                             cl_kernel_work_group_info what, struct opencl_answer to)
+                             cl_kernel_work_group_info query, struct opencl_answer to)
 {
     const struct opencl_kernel_object *kernel = opencl_kernel_find(handle);
     const struct hip_function *function = NULL;
@@ -144,7 +144,7 @@ static cl_int get_group_info(cl_kernel handle, cl_device_id device_handle,
     if (error != CL_SUCCESS)
         return error;
     const uint32_t *required = kernel->facts->required_group;
-    switch (what) {
+    switch (query) {
     case CL_KERNEL_WORK_GROUP_SIZE:
         return OPENCL_ANSWER(to, size_t, group_limit(function, device));
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
@@ -162,9 +162,9 @@ static cl_int get_group_info(cl_kernel handle, cl_device_id device_handle,
 }
 
 OPENCL_CALL(clGetKernelWorkGroupInfo,
-            (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t capacity,
-             void *value, size_t *needed),
-            get_group_info(kernel, device, what, (struct opencl_answer){capacity, value, needed}));
+            (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info query,
+             size_t capacity, void *value, size_t *needed),
+            get_group_info(kernel, device, query, (struct opencl_answer){capacity, value, needed}));
 
 /* ---- sub-groups: wavefronts ---- */
 
@@ -185,7 +185,7 @@ static cl_int answer_local_size(size_t wanted, size_t limit, struct opencl_answe
 }
 
 static cl_int get_sub_group_info(cl_kernel handle, cl_device_id device_handle,
-                                 cl_kernel_sub_group_info what, size_t size, const size_t *input,
+                                 cl_kernel_sub_group_info query, size_t size, const size_t *input,
                                  struct opencl_answer to)
 {
     const struct opencl_kernel_object *kernel = opencl_kernel_find(handle);
@@ -197,9 +197,9 @@ static cl_int get_sub_group_info(cl_kernel handle, cl_device_id device_handle,
     if (error != CL_SUCCESS)
         return error;
     size_t limit = group_limit(function, device), count = size / sizeof *input, items = 1;
-    bool takes_size = what == CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE
-                      || what == CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE;
-    bool takes_count = what == CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT;
+    bool takes_size = query == CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE
+                      || query == CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE;
+    bool takes_count = query == CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT;
     if (takes_size && (!input || size % sizeof *input != 0 || count < 1 || count > 3))
         return CL_INVALID_VALUE;
     if (takes_count && (!input || size != sizeof *input))
@@ -207,7 +207,7 @@ static cl_int get_sub_group_info(cl_kernel handle, cl_device_id device_handle,
     if (takes_size)
         for (size_t i = 0; i < count; i++)
             items *= input[i];
-    switch (what) {
+    switch (query) {
     case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
         return OPENCL_ANSWER(to, size_t, min(items, HIP_WAVEFRONT));
     case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:
@@ -224,7 +224,7 @@ static cl_int get_sub_group_info(cl_kernel handle, cl_device_id device_handle,
 }
 
 OPENCL_CALL(clGetKernelSubGroupInfo,
-            (cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info what, size_t size,
+            (cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info query, size_t size,
              const void *input, size_t capacity, void *value, size_t *needed),
-            get_sub_group_info(kernel, device, what, size, input,
+            get_sub_group_info(kernel, device, query, size, input,
                                (struct opencl_answer){capacity, value, needed}));

@@ -276,13 +276,13 @@ OPENCL_CALL(clSetKernelArgSVMPointer, (cl_kernel kernel, cl_uint number, const v
             set_pointer(kernel, number, pointer));
 
 /* All shared memory is there for all kernels, so there is nothing to note. */
-static cl_int set_info(cl_kernel handle, cl_kernel_exec_info what, size_t size, const void *value)
+static cl_int set_info(cl_kernel handle, cl_kernel_exec_info query, size_t size, const void *value)
 {
     if (!opencl_kernel_find(handle))
         return CL_INVALID_KERNEL;
     if (!value)
         return CL_INVALID_VALUE;
-    switch (what) {
+    switch (query) {
     case CL_KERNEL_EXEC_INFO_SVM_PTRS:
         return size > 0 && size % sizeof(void *) == 0 ? CL_SUCCESS : CL_INVALID_VALUE;
     case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
@@ -295,5 +295,5 @@ static cl_int set_info(cl_kernel handle, cl_kernel_exec_info what, size_t size, 
 }
 
 OPENCL_CALL(clSetKernelExecInfo,
-            (cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void *value),
-            set_info(kernel, what, size, value));
+            (cl_kernel kernel, cl_kernel_exec_info query, size_t size, const void *value),
+            set_info(kernel, query, size, value));

@@ -186,19 +186,19 @@ static void print_all(const struct output *output)
 {
     uint32_t used = 0, number = 0;
     memcpy(&used, output->bytes, sizeof used);
-    const uint8_t *at = output->bytes + HEAD_BYTES;
-    const uint8_t *end = at + (used <= sizeof output->bytes - HEAD_BYTES ? used : 0);
-    while ((size_t)(end - at) >= sizeof number) {
-        memcpy(&number, at, sizeof number);
-        at += sizeof number;
+    const uint8_t *next = output->bytes + HEAD_BYTES;
+    const uint8_t *end = next + (used <= sizeof output->bytes - HEAD_BYTES ? used : 0);
+    while ((size_t)(end - next) >= sizeof number) {
+        memcpy(&number, next, sizeof number);
+        next += sizeof number;
         const struct opencl_format *format = find_format(output->formats, number);
         uint64_t size = format ? record_bytes(format) : 0;
-        if (!format || size > (uint64_t)(end - at)) {
+        if (!format || size > (uint64_t)(end - next)) {
             opencl.hip->say_call("the buffer of printf has been overwritten");
             return;
         }
-        print_record(format, at);
-        at += size;
+        print_record(format, next);
+        next += size;
     }
     fflush(stdout);
     warn_full(output, (uint64_t)(end - output->bytes) - HEAD_BYTES);
@@ -211,7 +211,7 @@ void opencl_printf_flush(void)
         outputs = first->next;
         if (!outputs)
             outputs_end = &outputs;
-        if (opencl.hip->lost() == hipSuccess)
+        if (opencl.hip->device_error() == hipSuccess)
             print_all(first);
         struct hip_location location = opencl.hip->location_of(first->address);
         int number = location.allocation.device;

@@ -214,7 +214,7 @@ OPENCL_CREATE(cl_program, clCreateProgramWithBinary,
                                  (const unsigned char *const *)binaries, states, &error));
 
 /* No device has kernels of its own, and none takes intermediate languages. */
-static cl_program refuse_program(cl_context context, cl_int reason, cl_int *error)
+static cl_program fail_program(cl_context context, cl_int reason, cl_int *error)
 {
     *error = opencl_find(OPENCL_CONTEXT, context) ? reason : CL_INVALID_CONTEXT;
     return NULL;
@@ -227,7 +227,7 @@ cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_
     (void)count, (void)devices, (void)names;
     cl_int error = opencl_enter("clCreateProgramWithBuiltInKernels");
     if (error == CL_SUCCESS)
-        refuse_program(context, CL_INVALID_VALUE, &error);
+        fail_program(context, CL_INVALID_VALUE, &error);
     opencl_leave(error);
     if (errcode_ret)
         *errcode_ret = error;
@@ -240,7 +240,7 @@ cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *byt
     (void)bytes, (void)size;
     cl_int error = opencl_enter("clCreateProgramWithIL");
     if (error == CL_SUCCESS)
-        refuse_program(context, CL_INVALID_OPERATION, &error);
+        fail_program(context, CL_INVALID_OPERATION, &error);
     opencl_leave(error);
     if (errcode_ret)
         *errcode_ret = error;

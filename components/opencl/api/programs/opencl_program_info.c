@@ -28,7 +28,7 @@ static cl_int answer_names(const struct opencl_build *build, struct opencl_answe
     return error;
 }
 
-static cl_int answer_devices(const struct opencl_program *program, cl_program_info what,
+static cl_int answer_devices(const struct opencl_program *program, cl_program_info query,
                              struct opencl_answer to)
 {
     size_t sizes[OPENCL_DEVICES_MAX];
@@ -37,7 +37,7 @@ static cl_int answer_devices(const struct opencl_program *program, cl_program_in
         sizes[i] = program->builds[i].size;
         devices[i] = program->builds[i].device->object.handle;
     }
-    return what == CL_PROGRAM_DEVICES
+    return query == CL_PROGRAM_DEVICES
                ? opencl_answer(to, devices, program->build_count * sizeof devices[0])
                : opencl_answer(to, sizes, program->build_count * sizeof sizes[0]);
 }
@@ -58,13 +58,13 @@ static cl_int answer_binaries(const struct opencl_program *program, struct openc
     return CL_SUCCESS;
 }
 
-static cl_int get_program_info(cl_program handle, cl_program_info what, struct opencl_answer to)
+static cl_int get_program_info(cl_program handle, cl_program_info query, struct opencl_answer to)
 {
     const struct opencl_program *program = opencl_find(OPENCL_PROGRAM, handle);
     if (!program)
         return CL_INVALID_PROGRAM;
     const struct opencl_build *build = executable(program);
-    switch (what) {
+    switch (query) {
     case CL_PROGRAM_REFERENCE_COUNT:
         return OPENCL_ANSWER(to, cl_uint, program->object.references);
     case CL_PROGRAM_CONTEXT:
@@ -75,7 +75,7 @@ static cl_int get_program_info(cl_program handle, cl_program_info what, struct o
         return opencl_answer_text(to, program->source ? program->source : "");
     case CL_PROGRAM_DEVICES:
     case CL_PROGRAM_BINARY_SIZES:
-        return answer_devices(program, what, to);
+        return answer_devices(program, query, to);
     case CL_PROGRAM_BINARIES:
         return answer_binaries(program, to);
     case CL_PROGRAM_IL:
@@ -110,7 +110,7 @@ static cl_program_binary_type binary_type(const struct opencl_build *build)
 }
 
 static cl_int get_build_info(cl_program handle, cl_device_id device_handle,
-                             cl_program_build_info what, struct opencl_answer to)
+                             cl_program_build_info query, struct opencl_answer to)
 {
     const struct opencl_program *program = opencl_find(OPENCL_PROGRAM, handle);
     const struct opencl_device *device = opencl_find(OPENCL_DEVICE, device_handle);
@@ -118,7 +118,7 @@ static cl_int get_build_info(cl_program handle, cl_device_id device_handle,
         program && device ? opencl_program_build(program, device) : NULL;
     if (!build)
         return program ? CL_INVALID_DEVICE : CL_INVALID_PROGRAM;
-    switch (what) {
+    switch (query) {
     case CL_PROGRAM_BUILD_STATUS:
         return OPENCL_ANSWER(to, cl_build_status, build->status);
     case CL_PROGRAM_BUILD_OPTIONS:
@@ -135,6 +135,7 @@ static cl_int get_build_info(cl_program handle, cl_device_id device_handle,
 }
 
 OPENCL_CALL(clGetProgramBuildInfo,
-            (cl_program program, cl_device_id device, cl_program_build_info what, size_t capacity,
+            (cl_program program, cl_device_id device, cl_program_build_info query, size_t capacity,
              void *value, size_t *needed),
-            get_build_info(program, device, what, (struct opencl_answer){capacity, value, needed}));
+            get_build_info(program, device, query,
+                           (struct opencl_answer){capacity, value, needed}));

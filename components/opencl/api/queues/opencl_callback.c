@@ -45,8 +45,8 @@ static void wait_for_event(void)
     struct opencl_callback *callback = callbacks;
     while (callback && callback->event->state != CL_SUBMITTED)
         callback = callback->next;
-    if (callback && opencl.hip->lost() == hipSuccess) {
-        opencl_driver_note_wait(callback->event);
+    if (callback && opencl.hip->device_error() == hipSuccess) {
+        opencl_driver_record_wait(callback->event);
         opencl.hip->wait_ticket(callback->event->ticket);
     } else {
         opencl.hip->wait_for(opencl_changes(), false);

@@ -42,7 +42,7 @@ cl_int opencl_check_enqueue(const struct opencl_enqueue *enqueue, struct opencl_
 static void destroy_event(struct opencl_object *object)
 {
     struct opencl_event *event = (struct opencl_event *)object;
-    opencl_driver_note_end(event);
+    opencl_driver_record_end(event);
     for (uint32_t i = 0; i < event->wait_count; i++)
         opencl_drop(&event->waits[i]->object);
     if (event->command && event->command->release)
@@ -162,7 +162,7 @@ static cl_int run_event(struct opencl_event *event)
     if (error == CL_SUCCESS && event->ticket == 0)
         error = mark_event(event, &event->ticket);
     if (error == CL_SUCCESS)
-        opencl_driver_note_event(event);
+        opencl_driver_record_event(event);
     return error;
 }
 
@@ -249,7 +249,7 @@ cl_int opencl_enqueue(const struct opencl_enqueue *enqueue, struct opencl_comman
 {
     struct opencl_queue *queue = NULL;
     cl_int error = opencl_check_enqueue(enqueue, &queue);
-    if (error == CL_SUCCESS && opencl.hip->lost() != hipSuccess)
+    if (error == CL_SUCCESS && opencl.hip->device_error() != hipSuccess)
         error = CL_OUT_OF_RESOURCES;
     if (error != CL_SUCCESS) {
         discard(command);
@@ -276,7 +276,7 @@ cl_int opencl_enqueue(const struct opencl_enqueue *enqueue, struct opencl_comman
 bool opencl_event_is_over(struct opencl_event *event)
 {
     if (event->state == CL_SUBMITTED && opencl.hip->is_ticket_done(event->ticket))
-        event->state = opencl.hip->lost() != hipSuccess ? CL_OUT_OF_RESOURCES : CL_COMPLETE;
+        event->state = opencl.hip->device_error() != hipSuccess ? CL_OUT_OF_RESOURCES : CL_COMPLETE;
     return event->state <= CL_COMPLETE;
 }
 
@@ -315,14 +315,14 @@ static void end_deadlock(struct opencl_event *event)
 
 cl_int opencl_event_wait(struct opencl_event *event)
 {
-    while (event->state == CL_QUEUED && opencl.hip->lost() == hipSuccess)
+    while (event->state == CL_QUEUED && opencl.hip->device_error() == hipSuccess)
         if (is_only_thread() || !opencl.hip->wait_for(opencl_changes(), true))
             end_deadlock(event);
     if (event->state == CL_SUBMITTED) {
-        opencl_driver_note_wait(event);
+        opencl_driver_record_wait(event);
         opencl.hip->wait_ticket(event->ticket);
     }
-    if (event->state > CL_COMPLETE && opencl.hip->lost() != hipSuccess)
+    if (event->state > CL_COMPLETE && opencl.hip->device_error() != hipSuccess)
         event->state = CL_OUT_OF_RESOURCES;
     opencl_event_is_over(event);
     opencl_wake_threads();

@@ -78,7 +78,7 @@ static cl_int wait_for_events(cl_uint count, const cl_event *list)
     for (cl_uint i = 0; i < count; i++)
         opencl_drop(&events[i]->object);
     free(events);
-    return opencl.hip->lost() != hipSuccess ? CL_OUT_OF_RESOURCES : error;
+    return opencl.hip->device_error() != hipSuccess ? CL_OUT_OF_RESOURCES : error;
 }
 
 OPENCL_CALL(clWaitForEvents, (cl_uint count, const cl_event *list), wait_for_events(count, list));
@@ -97,7 +97,7 @@ static cl_int poll(struct opencl_event *event)
         if (opencl_event_is_over(event))
             opencl_wake_threads();
         cl_int state = event->state;
-        opencl_driver_note_query(event, state == CL_COMPLETE);
+        opencl_driver_record_query(event, state == CL_COMPLETE);
         bool runs = event->begin && opencl.hip->is_ticket_done(event->begin);
         opencl_drop(&event->object);
         return state == CL_SUBMITTED && runs ? CL_RUNNING : state;
@@ -105,12 +105,12 @@ static cl_int poll(struct opencl_event *event)
     return event->state;
 }
 
-static cl_int get_event_info(cl_event handle, cl_event_info what, struct opencl_answer to)
+static cl_int get_event_info(cl_event handle, cl_event_info query, struct opencl_answer to)
 {
     struct opencl_event *event = opencl_find(OPENCL_EVENT, handle);
     if (!event)
         return CL_INVALID_EVENT;
-    switch (what) {
+    switch (query) {
     case CL_EVENT_COMMAND_QUEUE:
         return OPENCL_ANSWER(to, cl_command_queue,
                              event->queue ? event->queue->object.handle : NULL);
@@ -147,7 +147,7 @@ static uint64_t time_of(uint64_t ticket)
     return opencl.api->time_of(ticket, &ps) == DRIVER_OK ? ps : 0;
 }
 
-static cl_int get_profile(cl_event handle, cl_profiling_info what, struct opencl_answer to)
+static cl_int get_profile(cl_event handle, cl_profiling_info query, struct opencl_answer to)
 {
     struct opencl_event *event = opencl_find(OPENCL_EVENT, handle);
     if (!event)
@@ -156,7 +156,7 @@ static cl_int get_profile(cl_event handle, cl_profiling_info what, struct opencl
     if (!profiles || !opencl_event_is_over(event) || event->state < 0)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     uint64_t ps = 0;
-    switch (what) {
+    switch (query) {
     case CL_PROFILING_COMMAND_QUEUED:
         ps = event->queued_ps;
         break;

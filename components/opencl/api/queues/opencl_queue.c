@@ -53,7 +53,7 @@ void opencl_queue_add(struct opencl_queue *queue, struct opencl_event *event)
 /* Waits for all commands of the queue, which the caller holds. */
 static cl_int finish_queue(struct opencl_queue *queue)
 {
-    while (queue->open_count > 0 && opencl.hip->lost() == hipSuccess) {
+    while (queue->open_count > 0 && opencl.hip->device_error() == hipSuccess) {
         struct opencl_event *event = queue->open[queue->open_count - 1];
         opencl_hold(&event->object);
         opencl_event_wait(event);
@@ -61,9 +61,9 @@ static cl_int finish_queue(struct opencl_queue *queue)
         tidy(queue);
     }
     for (uint32_t i = 0; i < queue->lane_count; i++) /* costs nothing, and tells --check */
-        if (queue->over[i] && opencl.hip->lost() == hipSuccess)
+        if (queue->over[i] && opencl.hip->device_error() == hipSuccess)
             opencl.api->wait(queue->over[i]);
-    return opencl_error_of(opencl.hip->lost());
+    return opencl_error_of(opencl.hip->device_error());
 }
 
 static void wait_for_lanes(const struct opencl_queue *queue)
@@ -101,7 +101,7 @@ static void destroy_queue(struct opencl_object *object)
             *link = queue->next;
             break;
         }
-    if (opencl.hip->lost() == hipSuccess)
+    if (opencl.hip->device_error() == hipSuccess)
         wait_for_lanes(queue);
     for (uint32_t i = 0; i < queue->lane_count; i++)
         opencl_driver_end_lane(queue->lanes[i]);
@@ -153,17 +153,17 @@ static cl_int make_lanes(struct opencl_queue *queue)
 static cl_int read_properties(const cl_queue_properties *properties, size_t *count,
                               cl_command_queue_properties *flags)
 {
-    bool seen = false;
+    bool is_seen = false;
     if (properties)
         for (*count = 0; properties[*count]; *count += 2) {
             if (properties[*count] == CL_QUEUE_SIZE)
                 return CL_INVALID_QUEUE_PROPERTIES; /* a property of queues on the device, which
                                                      * there are none
                                                      */
-            if (properties[*count] != CL_QUEUE_PROPERTIES || seen)
+            if (properties[*count] != CL_QUEUE_PROPERTIES || is_seen)
                 return CL_INVALID_VALUE;
             *flags = properties[*count + 1];
-            seen = true;
+            is_seen = true;
         }
     *count += properties != NULL;
     return CL_SUCCESS;
@@ -230,13 +230,13 @@ OPENCL_CALL(clRetainCommandQueue, (cl_command_queue queue),
             opencl_retain(OPENCL_QUEUE, queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE);
 OPENCL_CALL(clReleaseCommandQueue, (cl_command_queue queue), release_queue(queue));
 
-static cl_int get_queue_info(cl_command_queue handle, cl_command_queue_info what,
+static cl_int get_queue_info(cl_command_queue handle, cl_command_queue_info query,
                              struct opencl_answer to)
 {
     const struct opencl_queue *queue = opencl_find(OPENCL_QUEUE, handle);
     if (!queue)
         return CL_INVALID_COMMAND_QUEUE;
-    switch (what) {
+    switch (query) {
     case CL_QUEUE_CONTEXT:
         return OPENCL_ANSWER(to, cl_context, queue->context->object.handle);
     case CL_QUEUE_DEVICE:

@@ -113,12 +113,12 @@ static void owner_fill(struct trace_stream *stream)
     uint32_t table = arena_allocate(sizeof insts);
     memcpy(arena_at(struct trace_inst, table), insts, sizeof insts);
     for (unsigned i = 0; i < 4; i++) {
-        struct trace_block *b = arena_at(struct trace_block, stream->blocks) + i;
-        *b = (struct trace_block){.insts = table,
+        struct trace_block *b = arena_at(struct trace_block, stream->blocks_at) + i;
+        *b = (struct trace_block){.insts_at = table,
                                   .carve = programs[i].carve,
                                   .threads = programs[i].threads,
                                   .warps = programs[i].threads / 32};
-        b->first = b->last = trace_writer_take(&w, stream);
+        b->first = b->last = trace_writer_copy(&w, stream);
         uint32_t at = b->first * TRACE_CHUNK;
         for (unsigned k = 0; k < b->warps; k++)
             write_warp(&w, stream, b, &at, &programs[i], k);
