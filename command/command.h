@@ -51,7 +51,7 @@ int command_output_close(struct command_output *output, const char *path, bool o
 const char *command_temporary(const struct command *c);
 
 /* Whether the files that a command line names can be what the options say, found out before
- * anything is read, built or simulated. false: what is wrong was said on stderr. `heddle run`
+ * anything is read, built or simulated. False: what is wrong was said on stderr. `heddle run`
  * checks its program itself. */
 bool command_files_check(const struct options *options);
 /* One file, whether it is there already or would be made. Pipes and devices are never the same. */

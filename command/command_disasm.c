@@ -42,7 +42,7 @@ static bool read_input(struct command *c, const char *path, struct input *input)
 }
 
 /* Text such as "7e000280 0xbf810000" (words) or "0x80,0x02,0x00,0x7e" (bytes) to bytes, which may
- * be the same memory. false: it is not that. */
+ * be the same memory. False: it is not that. */
 static bool parse_hex(const uint8_t *text, size_t size, uint8_t *bytes, size_t *count)
 {
     size_t out = 0;
@@ -121,7 +121,7 @@ static void print_code(FILE *out, enum isa_target target, const struct code_obje
     }
 }
 
-/* The target to decode for: --mcpu, or what the code says. false: message. */
+/* The target to decode for: --mcpu, or what the code says. False: message. */
 static bool choose_target(const struct command *c, const char *named, enum isa_target *target)
 {
     const char *name = c->options->mcpu ? c->options->mcpu : named;
@@ -140,7 +140,7 @@ static bool choose_target(const struct command *c, const char *named, enum isa_t
     return false;
 }
 
-/* All instructions of a line, with "; " between them. false: a word is none. */
+/* All instructions of a line, with "; " between them. False: a word is none. */
 static bool print_line(FILE *out, enum isa_target target, const uint8_t *bytes, size_t size)
 {
     for (size_t at = 0; at < size;) {

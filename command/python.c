@@ -136,7 +136,7 @@ static char *find_self(void)
     return self;
 }
 
-/* false: said on standard error. */
+/* False: said on standard error. */
 static bool prepare(struct command *c, const char *name, struct words *words, const char **python)
 {
     char *self = find_self();

@@ -20,7 +20,7 @@ struct python_child {
     const char *what, *file, *built, *about; /* NULL: nothing */
     int in, out;
 };
-/* false: said on standard error. */
+/* False: said on standard error. */
 bool python_start(struct command *c, const struct python_child *child, pid_t *pid);
 /* Waits; its exit status. */
 int python_end(pid_t pid);

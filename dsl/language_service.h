@@ -106,7 +106,7 @@ const struct service_symbol *service_symbol_declared(struct service *s, const ch
 /* Occurrences of a symbol in all files, by place. */
 const struct service_occurrence *
 service_occurrences(struct service *s, const struct service_symbol *symbol, size_t *count);
-/* Explains the name or number at a place; false: there is none. */
+/* Explains the name or number at a place. False: there is none. */
 bool service_hover_at(struct service *s, uint32_t at, struct service_hover *hover);
 /* Values that a parameter at a place has in an elaborated platform, "" when that says nothing. */
 const char *service_values(struct service *s, const struct model *model, uint32_t at);

@@ -48,7 +48,7 @@ static size_t header_size(const char *bytes, size_t size)
     return 0;
 }
 
-/* The value of Content-Length; false: there is none, or it is no number. */
+/* The value of Content-Length. False: there is none, or it is no number. */
 static bool find_length(const char *header, size_t size, size_t *length)
 {
     static const char name[] = "Content-Length:";

@@ -63,7 +63,7 @@ struct build_result {
 bool build_is_current(struct region *region, const struct build_request *request,
                       struct build_result *result);
 
-/* Reads, elaborates, generates, compiles, links. false: messages on stderr, the front end's and the
+/* Reads, elaborates, generates, compiles, links. False: messages on stderr, the front end's and the
  * compiler's included. */
 bool build_platform(struct region *region, const struct build_request *request,
                     struct build_result *result);

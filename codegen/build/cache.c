@@ -255,7 +255,7 @@ static void remove_file(struct region *region, const char *path, void *context)
     unlink(path);
 }
 
-/* false: another process is building there. */
+/* False: another process is building there. */
 static bool remove_platform(struct region *region, const struct entry *e)
 {
     int lock = open(region_printf(region, "%s/lock", e->path), O_RDWR | O_CLOEXEC);

@@ -35,7 +35,7 @@ void cache_end(int file, bool ok);
 /* When the disk of the cache is full, says so on stderr. */
 void cache_say_full(const char *folder);
 
-/* $HEDDLE_CACHE_LIMIT in bytes. false: it is no size (message on stderr). */
+/* $HEDDLE_CACHE_LIMIT in bytes. False: it is no size (message on stderr). */
 bool cache_limit(uint64_t *bytes);
 
 /* Notes a use of the object or lock file. */

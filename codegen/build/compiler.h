@@ -11,7 +11,7 @@ struct compiler {
     char key[65];     /* changes when another compiler, or version, is behind the name */
 };
 
-/* false: there is none (message on stderr). */
+/* False: there is none (message on stderr). */
 bool compiler_find(struct compiler *compiler);
 
 /* Adds a file as it is now, without reading it: path, size, time of change. */

@@ -27,7 +27,7 @@ struct depend {
 void depend_init(struct depend *depend, struct region *region);
 
 /* Adds names and contents of `path` and everything it includes to `hash`; quoted names are searched
- * beside the includer, then in `folders`. false: `path` itself cannot be read (message on stderr).
+ * beside the includer, then in `folders`. False: `path` itself cannot be read (message on stderr).
  * Independent of where the files are. */
 bool depend_add(struct depend *depend, struct sha256 *hash, const char *path,
                 const char *const *folders, uint32_t folder_count);

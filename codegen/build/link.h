@@ -8,7 +8,7 @@
 #include "build_flags.h"
 #include "site.h"
 
-/* Links, unless the cache has the library. false: message on stderr, the linker's included. */
+/* Links, unless the cache has the library. False: message on stderr, the linker's included. */
 bool link_platform(const struct site *site, const struct words *objects,
                    struct build_result *result);
 

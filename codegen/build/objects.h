@@ -18,7 +18,7 @@ struct objects {
     struct depend depend; /* every file that they are made from */
 };
 
-/* Needs the generated files in the site's folder. false: message on stderr, the compiler's
+/* Needs the generated files in the site's folder. False: message on stderr, the compiler's
  * included. */
 bool objects_make(const struct site *site, const struct layout *layout, struct objects *objects);
 

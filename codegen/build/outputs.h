@@ -26,7 +26,7 @@ void outputs_plan(const struct site *site, struct outputs *outputs, const char *
 /* Runs the planned commands. The caller may withdraw `ok` of a job. */
 void outputs_make(const struct site *site, struct outputs *outputs);
 
-/* Keeps what the jobs that are `ok` have made, and removes the rest. false: an output is missing
+/* Keeps what the jobs that are `ok` have made, and removes the rest. False: an output is missing
  * (messages on stderr). */
 bool outputs_keep(const struct site *site, struct outputs *outputs);
 

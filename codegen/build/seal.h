@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Size and checksum of a whole file. false: the file cannot be read. */
+/* Size and checksum of a whole file. False: the file cannot be read. */
 bool seal_sum_file(const char *path, uint64_t *size, uint64_t *sum);
 
-/* Appends the checksum. false: it could not be written (errno). */
+/* Appends the checksum. False: it could not be written (errno). */
 bool seal_put(const char *path);
 /* True if the file has a seal that is right. */
 bool seal_holds(const char *path);

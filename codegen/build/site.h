@@ -18,7 +18,7 @@ struct site {
     struct compiler compiler;
 };
 
-/* false: message on stderr. */
+/* False: message on stderr. */
 bool site_open(struct site *site, struct region *region, const struct build_request *request);
 
 /* A file of the site's folder. */

@@ -77,7 +77,7 @@ static const char *outermost_missing(struct region *region, const char *path)
     return region_strndup(region, path, kept);
 }
 
-/* false: a path that cannot be written, or that has changed since. */
+/* False: a path that cannot be written, or that has changed since. */
 static bool put_inputs(const struct stamp *stamp, struct emit *e)
 {
     struct intern missing;

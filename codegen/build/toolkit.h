@@ -32,7 +32,7 @@ struct toolkit {
     const char *objects; /* units compiled with the toolkit, as in a cache; may be missing */
 };
 
-/* false: message on stderr that says what was searched. */
+/* False: message on stderr that says what was searched. */
 bool toolkit_find(struct region *region, struct toolkit *toolkit);
 
 #endif

@@ -35,7 +35,7 @@ enum emit_result emit_write_bytes(const char *path, const void *bytes, size_t si
 /* Makes the folder and its parents; false with a message on stderr. */
 bool emit_make_folder(const char *path);
 /* Writes a file and makes the folders in which it is. `path` has a '/'; one at its end makes it a
- * folder alone. false: said why on stderr. */
+ * folder alone. False: said why on stderr. */
 bool emit_write_below(struct region *region, const char *path, const char *text);
 
 #endif

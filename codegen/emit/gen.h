@@ -10,7 +10,7 @@ struct gen_files {
 };
 
 /* NAME.gen.h of every named enumeration, protocol, component with behaviour, and part in scope. The
- * model may be one without a platform. false: message on stderr. */
+ * model may be one without a platform. False: message on stderr. */
 bool gen_headers(struct region *region, const struct model *model, const char *folder,
                  struct gen_files *files);
 

@@ -44,7 +44,7 @@ struct place_graph {
 void place_graph_make(struct place_graph *graph, struct region *region, const struct model *model,
                       const json_t *statistics);
 
-/* Fills rank_of[partition]. false: there are fewer partitions than ranks. Partitions that send over
+/* Fills rank_of[partition]. False: there are fewer partitions than ranks. Partitions that send over
  * the same way of a shared wire are at one rank. Parts that meet within the shortest latencies stay
  * together as long as ranks get about as much work as without that: ranks meet as often as the
  * shortest latency between them says. */

@@ -40,7 +40,7 @@ static uint32_t neighbours(const struct members *m, uint32_t i)
     return count;
 }
 
-/* Along the ring, when the members are one; false: they are not. */
+/* Along the ring, when the members are one. False: they are not. */
 static bool ring_order(const struct members *m, uint32_t order[static DOT_SMALL_ARRAY])
 {
     bool placed[DOT_SMALL_ARRAY] = {true};

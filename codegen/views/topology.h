@@ -62,7 +62,7 @@ struct topology {
     uint32_t count;
 };
 
-/* false: the platform has no GPU of AMD that a driver reaches, as `error` says. */
+/* False: the platform has no GPU of AMD that a driver reaches, as `error` says. */
 bool topology_collect(struct topology *t, struct view_error *error);
 /* Called by it: caches of a GPU, and links of all. */
 void topology_collect_caches(struct topology *t, struct topology_node *node);

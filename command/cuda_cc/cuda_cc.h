@@ -29,7 +29,7 @@ struct cuda_cc {
 
 void cuda_cc_add(struct cuda_cc *cc, words *list, const char *word);
 
-/* One word of the command line; false: what is wrong was said. */
+/* One word of the command line. False: what is wrong was said. */
 bool cuda_cc_read_word(struct cuda_cc *cc, const struct options_list *arguments, int *at);
 
 /* Says why NVIDIA's libraries cannot be used: the libraries that the source includes, and the

@@ -109,7 +109,7 @@ static bool is_name(const char *text, const char *name, char behind)
     return strncmp(text, name, length) == 0 && text[length] == behind;
 }
 
-/* A line of the host's code, in which `name` is a pointer to the variable; false: it is another's.
+/* A line of the host's code, in which `name` is a pointer to the variable. False: it is another's.
  */
 static bool write_host_line(FILE *to, const char *line, const char *end, const char *name)
 {

@@ -20,7 +20,7 @@ const char *run_numbered_path(struct command *c, const char *path, unsigned numb
  * said. */
 struct handed;
 int run_options(struct command *c, struct handed *handed);
-/* false: two options contradict each other, or one lacks another, as was said. */
+/* False: two options contradict each other, or one lacks another, as was said. */
 struct sampling;
 bool run_keeps_rules(const struct options *o, const struct sampling *sampling);
 
@@ -78,9 +78,9 @@ struct run_recording {
     const char *folder[RUN_RECORDINGS], *part[RUN_RECORDINGS]; /* NULL: nothing is recorded */
 };
 
-/* false: the folder is there already, which was said. */
+/* False: the folder is there already, which was said. */
 bool run_recording_allowed(const struct options *options);
-/* Makes the folders and tells the program's library, or the platform, of them. false: said why not.
+/* Makes the folders and tells the program's library, or the platform, of them. False: said why not.
  */
 bool run_recording_begin(struct command *c, struct handed *handed, struct run_recording *recording);
 /* The folders get their names, or go; each process has one. Returns `status`, or EXIT_ERRORS when
@@ -99,10 +99,10 @@ struct run_ranks {
 
 /* From the environment of the launcher. */
 struct run_ranks run_ranks_of_launcher(void);
-/* Functional mode has nothing that could be shared: rank 0 is alone then, and says so. false: this
+/* Functional mode has nothing that could be shared: rank 0 is alone then, and says so. False: this
  * is another rank, which has nothing to do. */
 bool run_ranks_takes_part(struct run_ranks *launched, const struct options *options);
-/* Chooses the module that connects ranks, for all platforms that are opened from now on. false:
+/* Chooses the module that connects ranks, for all platforms that are opened from now on. False:
  * there is none, or ranks cannot do what the options ask for; a message says so. */
 bool run_ranks_announce(struct command *c, const struct run_ranks *launched);
 /* The status of the run, at rank 0, when the program has ended with `status`. It is not 0 when the
@@ -116,7 +116,7 @@ int run_ranks_serve(struct command *c, const struct build_result *built,
  * status page (runtime/engine/status_page.h), which is made here and written by the simulating
  * processes. */
 
-/* Before the run; the place of the status page is handed over. Nothing without --view. false: said
+/* Before the run; the place of the status page is handed over. Nothing without --view. False: said
  * on standard error. */
 bool run_view_start(struct command *c, struct handed *handed);
 /* Behind it: a page that is open gets the last state. */

@@ -79,7 +79,7 @@ static bool parse_window(const struct options *o, struct handed *handed)
     return true;
 }
 
-/* Hands over "10us" as picoseconds, "1000cy" or "1000" as cycles of the fastest clock. false: the
+/* Hands over "10us" as picoseconds, "1000cy" or "1000" as cycles of the fastest clock. False: the
  * text is neither, or not above 0. */
 static bool hand_over_time(struct handed *handed, const char *text, const char *ps_key,
                            const char *cycles_key)

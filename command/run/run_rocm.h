@@ -12,11 +12,11 @@ bool run_has_server(const struct options *o);
  * the run does not say. Nothing is done without --stack rocm. */
 void run_rocm_give_memory(struct command *c);
 /* Makes the folder of the machine that is a process of its own, and with --stack rocm writes the
- * files that the driver shows there. false: said on standard error. */
+ * files that the driver shows there. False: said on standard error. */
 bool run_rocm_begin(struct command *c);
 struct supervise;
 /* Starts the simulator, which waits for processes of the program, behind the environment that names
- * the platform, which then leads programs to it. `supervise` learns of it. false: said on standard
+ * the platform, which then leads programs to it. `supervise` learns of it. False: said on standard
  * error. */
 bool run_rocm_start(struct command *c, struct supervise *supervise);
 /* The words that start a simulator in a program's place, for `heddle serve`. */

@@ -74,7 +74,7 @@ void finding_report(const struct finding *found);
 /* Reports that were not suppressed. */
 uint64_t finding_count(void);
 
-/* "races,lds,suppress=FILE": what --check says. false: it is wrong, said on standard error. */
+/* "races,lds,suppress=FILE": what --check says. False: it is wrong, said on standard error. */
 bool finding_open(const char *text);
 /* The section `findings` of the statistics. */
 void finding_write(struct json *out);

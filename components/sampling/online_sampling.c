@@ -39,7 +39,7 @@ static void open_sampler(void)
     is_used = true;
 }
 
-/* Takes what a launch needed that was simulated as a whole. false: it is not over. */
+/* Takes what a launch needed that was simulated as a whole. False: it is not over. */
 static bool measure_of(uint64_t launch, struct sampler_measure *measure)
 {
     struct kernel_times times;

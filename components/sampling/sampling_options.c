@@ -32,7 +32,7 @@ static bool read_number(const char **text, const char *end, uint64_t *number)
     return any && n > 0 && n <= UINT32_MAX;
 }
 
-/* The element at `text`; what begins with a digit is a number or a range. false: it is neither. */
+/* The element at `text`; what begins with a digit is a number or a range. False: it is neither. */
 static bool read_item(const char *text, struct item *item)
 {
     const char *cursor = text;

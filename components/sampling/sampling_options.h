@@ -34,7 +34,7 @@ struct sampling {
         aim; /* half of the interval that is enough, as a share of all cycles; with `automatic` */
 };
 
-/* Either text may be NULL: the default (all kernels; functional). false: `mistake` says what is
+/* Either text may be NULL: the default (all kernels; functional). False: `mistake` says what is
  * wrong with which of them. */
 bool sampling_parse(const char *kernels, const char *warmup, struct sampling *out, char *mistake,
                     size_t size);

@@ -111,7 +111,7 @@ void warm_clear_counts(void);
 
 /* All that is connected with the instance `start`, not counting connections of the instance
  * `except`, has nothing to do with kernels that are chosen: a simulated host, which is never quiet
- * while it waits for them. false: the instance `other` is among them. */
+ * while it waits for them. False: the instance `other` is among them. */
 bool warm_set_apart(uint32_t start, uint32_t except, uint32_t other);
 /* Nothing is under way but what the instance `leaf` (the driver) has, and what is set apart. */
 bool warm_is_quiet(uint32_t leaf);

@@ -165,7 +165,7 @@ struct wire_group {
     struct node *node; /* the composite that declares them */
     struct model_link_type *link;
     bool is_array;
-    bool is_shared; /* false: each connection has wires of its own */
+    bool is_shared; /* False: each connection has wires of its own */
     struct shared_wire *wires;
     uint32_t count;
 };
@@ -197,7 +197,7 @@ struct route_path {
     struct wire *second_carrier; /* a mistake */
     struct wire *outermost;      /* the wire whose statement is highest in the tree */
     struct wire_end boundary;    /* the first port on the way with a latency, or no node */
-    bool is_complete;            /* false: it ends at an open boundary, `to` is that */
+    bool is_complete;            /* False: it ends at an open boundary, `to` is that */
     uint32_t latency_cy;
 };
 
@@ -355,7 +355,7 @@ void settings_init(struct elaboration *e, struct object *object);
  * from its end on. */
 bool setting_leads_to(struct elaboration *e, const struct object *anchor,
                       const struct ast_expr *path, const struct object *object);
-/* Finds the setting of `name` of an object; false: there is none. */
+/* Finds the setting of `name` of an object. False: there is none. */
 bool setting_find(struct elaboration *e, const struct object *object, const char *name,
                   struct setting *setting);
 /* The setting of `name` in the object's own braces, or NULL. */
@@ -455,7 +455,7 @@ const char *wire_end_text(struct elaboration *e, const struct wire_end *at);
 struct port_end *wire_end_at(struct elaboration *e, const struct wire_end *at);
 
 /* elaborate_wire.c */
-/* Makes the wires of `NAME[n] : LINK { ... }`; false: it declares none. */
+/* Makes the wires of `NAME[n] : LINK { ... }`. False: it declares none. */
 bool wires_declare(struct elaboration *e, struct node *node, const struct ast_item *item,
                    const struct scope *scope, struct child_group *group);
 /* The wires that a connection of `pairs` pairs names: one for each pair, or (*step 0) one for all.

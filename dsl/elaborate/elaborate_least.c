@@ -21,7 +21,7 @@ static uint64_t product(uint64_t a, uint64_t b)
     return a > 0 && b > MOST / a ? MOST : a * b;
 }
 
-/* Sets the least value of a size; false: nothing is known. Values that are known are not negative,
+/* Sets the least value of a size. False: nothing is known. Values that are known are not negative,
  * so that sums and products of the least are the least. */
 static bool least_value(const struct type_info *type, const struct ast_expr *x, unsigned depth,
                         uint64_t *value)

@@ -26,7 +26,7 @@ struct sum {
     VECTOR(struct model_measure_term) terms;
 };
 
-/* The statistic or the cycles that a name stands for; false: neither. Parameters come first. */
+/* The statistic or the cycles that a name stands for. False: neither. Parameters come first. */
 static bool find_term(const struct object *object, const struct ast_expr *x, int32_t *stat)
 {
     if (x->kind != AST_NAME || item_list_find(&object->type->params, x->name.text) >= 0)

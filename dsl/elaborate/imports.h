@@ -114,7 +114,7 @@ struct model_enum *program_make_enum(struct program *program, const char *name, 
 /* The index of a name in a list, or -1. */
 int32_t item_list_find(const struct item_list *list, const char *name);
 /* Says which import declares `name`: of the library, the folders of -I and that of the main file.
- * false: none does. */
+ * False: none does. */
 bool program_suggest_import(struct program *program, struct diagnostic *d, enum ast_kind kind,
                             const char *name);
 /* Index of a literal, or -1. */

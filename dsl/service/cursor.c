@@ -115,7 +115,7 @@ static bool is_in_comment(const struct token_list *list, uint32_t at)
     return false;
 }
 
-/* The word at the cursor; false: nothing can be completed there. `*last` is the first token behind
+/* The word at the cursor. False: nothing can be completed there. `*last` is the first token behind
  * what is before it. */
 static bool find_word(struct cursor *c, const struct token_list *list, uint32_t at, uint32_t *last)
 {

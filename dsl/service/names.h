@@ -44,7 +44,7 @@ void names_add(struct names *names, struct span span, struct name_symbol *symbol
 struct service_place names_place(const struct names *names, struct span span);
 
 /* members.c: what is in the body of a type, in its `if` and `for`, too. */
-typedef bool member_visit(void *context, const struct ast_item *item); /* false: no further */
+typedef bool member_visit(void *context, const struct ast_item *item); /* False: no further */
 void members_walk(const struct type_info *type, member_visit *visit, void *context);
 /* The name that an item declares in a body; `text` is NULL when it declares none. */
 struct ast_name member_name(const struct ast_item *item);

@@ -377,7 +377,7 @@ static uint32_t align_run(const struct formatter *f, uint32_t from, size_t *colu
     return end;
 }
 
-/* Marks breaks in lines that are too long; false: there are none. */
+/* Marks breaks in lines that are too long. False: there are none. */
 static bool break_lines(struct formatter *f)
 {
     bool is_broken = false;

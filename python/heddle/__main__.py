@@ -15,7 +15,7 @@ NEEDED = {"calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"}}
 
 
 def missing_packages(name: str) -> list[str]:
-    """Without importing them, which takes most of a second."""
+    """The missing packages of a command. None is imported, which would take most of a second."""
     from importlib.util import find_spec
     return [package for module, package in NEEDED.get(name, {}).items()
             if find_spec(module) is None]

@@ -76,9 +76,9 @@ def _call(*words: str) -> subprocess.CompletedProcess[str]:
         raise Mistake(f"heddle {words[0]}: a word of the command line has a NUL: "
                       f"{wrong[:60]!r}") from None
     except OSError as error:
-        told = "it has too many or too long words; write values as ranges, as in 1..4096*2, or a " \
+        hint = "it has too many or too long words; write values as ranges, as in 1..4096*2, or a " \
                "sweep file" if error.errno == errno.E2BIG else error.strerror
-        raise Mistake(f"cannot start 'heddle {words[0]}': {told}") from None
+        raise Mistake(f"cannot start 'heddle {words[0]}': {hint}") from None
 
 
 def _checked(*words: str) -> str:
@@ -145,7 +145,7 @@ class Platform:
             raise Mistake(f"settings are {settings!r:.60}; write them as {{'gpu.l2': '64KiB'}}")
         both = {**dict(self.settings), **{name: _word(value) for name, value in settings.items()}}
         made = Platform(self.path, tuple(both.items()))
-        wrong = [said for said in made.check() if said.severity == "error"]
+        wrong = [error for error in made.check() if error.severity == "error"]
         if wrong:
             raise Mistake("\n".join(map(str, wrong)))
         return made
@@ -160,9 +160,9 @@ class Platform:
             found = json.loads(done.stdout)
         except ValueError:
             raise Mistake(done.stderr.strip()) from None
-        return [Diagnostic(said["code"], said["severity"], said["message"],
-                           said.get("file", self.path), said.get("line", 0),
-                           said.get("column", 0)) for said in found]
+        return [Diagnostic(entry["code"], entry["severity"], entry["message"],
+                           entry.get("file", self.path), entry.get("line", 0),
+                           entry.get("column", 0)) for entry in found]
 
     @property
     def parameters(self) -> pandas.DataFrame:
@@ -187,9 +187,9 @@ class Platform:
             done = _call("run", self.path, *self._sets(), "--progress", "none", "--stats",
                          str(stats), *options, *(["--", *_words(program)] if program else []))
             if done.returncode != 0:
-                told = (done.stderr.strip() or done.stdout.strip()).splitlines()
+                message = (done.stderr.strip() or done.stdout.strip()).splitlines()
                 raise Mistake(f"the run ended with status {done.returncode}"
-                              + (":\n" + "\n".join(told[-20:]) if told else ""))
+                              + (":\n" + "\n".join(message[-20:]) if message else ""))
             try:
                 text = stats.read_text(encoding="utf-8")
                 rows = series.read_text(encoding="utf-8") if every else None
@@ -291,7 +291,7 @@ class Run:
             _checked("report", str(stats), *words, "-o", os.fspath(path))
 
     def save(self, path: Path) -> None:
-        """As a statistics file for `heddle stats` and `heddle report`."""
+        """Writes a statistics file for `heddle stats` and `heddle report`."""
         write(pathlib.Path(path), self.text)
 
 
@@ -382,14 +382,15 @@ class Sweep:
                 if row.state == "failed"}
 
     def plot(self, result: str, over: str, by: str = "") -> Figure:
-        """As `heddle report --plot RESULT:OVER:BY`."""
+        """The figure of `heddle report --plot RESULT:OVER:BY`."""
         from heddle.sweeps import sweep_figures
         for name in filter(None, (over, by)):
             self._results.check_setting(name)
         return self._shown(sweep_figures.over(self._results, result, over, by))
 
     def pareto(self, result: str, cost: str, more: bool | None = None) -> Figure:
-        """As `heddle report --plot pareto:RESULT:COST`; `more` of the result is better."""
+        """The figure of `heddle report --plot pareto:RESULT:COST`; `more` of the result is
+        better."""
         from heddle.sweeps import sweep_figures
         return self._shown(sweep_figures.pareto(self._results, result, cost, more))
 
@@ -420,7 +421,7 @@ def sweep(platforms: Path | Platform | Sequence[Path], program: str | Sequence[o
           sample: int | None = None, seed: int | None = None, jobs: int | None = None,
           limit: int | None = None, retry: bool = False,
           start: str | None = None) -> Sweep:
-    """As `heddle sweep`. Points that fail are in `.failed`; other mistakes are exceptions."""
+    """Runs `heddle sweep`. Points that fail are in `.failed`; other mistakes are exceptions."""
     settings: dict[str, object] = dict(platforms.settings) if isinstance(platforms, Platform) \
         else {}
     settings.update(set or {})

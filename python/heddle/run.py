@@ -23,9 +23,9 @@ def _limits(chosen: Options, statistics: Statistics) -> None:
     from heddle.verdict import fullness, limits
     found = fullness.read(_described(chosen, statistics), statistics, chosen.about)
     fullness.write(found, chosen.file)
-    for label, told in limits.report(kernels.read(statistics, chosen.file), statistics,
-                                     chosen.file, found):
-        print("\n".join([label, *(f"  {limit.words}" for limit in told)]))
+    for label, kernel_limits in limits.report(kernels.read(statistics, chosen.file), statistics,
+                                              chosen.file, found):
+        print("\n".join([label, *(f"  {limit.words}" for limit in kernel_limits)]))
 
 
 def main(chosen: Options) -> int:
@@ -41,11 +41,11 @@ def main(chosen: Options) -> int:
     if chosen.what == "cpi":
         from heddle.statistics import kernels
         from heddle.verdict import limits
-        found = limits.told(kernels.read(statistics, chosen.file), statistics, chosen.file)
+        found = limits.judged(kernels.read(statistics, chosen.file), statistics, chosen.file)
         print(kernels.table([found]), end="")
     elif chosen.what == "trust":
         from heddle.verdict import trust
-        print("\n".join(trust.told(chosen, statistics, chosen.file, description, True)))
+        print("\n".join(trust.report(chosen, statistics, chosen.file, description, True)))
     elif chosen.what == "counters":
         from heddle.counters import report
         print("\n".join(report.lines(report.counted(statistics, chosen.file, chosen.about))))

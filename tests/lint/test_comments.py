@@ -9,7 +9,9 @@ from house import files, text_of
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.DOTALL)
 FRAGMENT = re.compile(r"(?:Of|The same|Its?|They|Their|One has|Whose|Nor)\b")
-OF_DOCSTRING = re.compile(r"(?:By|In|With|Those)\b")  # "By point." in place of "Results by point."
+OF_DOCSTRING = re.compile(  # "By point." in place of "Results by point."
+    r"(?:Those|After|As|At|Before|By|For|From|In|On|To|Until|With|Without)\b")
+OUTCOME = re.compile(r"(?<![A-Za-z\"`'])(?:false|true):(?= |$)")
 PERSON = re.compile(r"(?<!user )\b(?:who|whom|whoever|somebody|nobody|everybody)\b", re.IGNORECASE)
 
 
@@ -17,7 +19,7 @@ def comments(text):
     """(line, text) of each; strings and characters are none."""
     for found in TOKEN.finditer(text):
         if found[0].startswith("/"):
-            words = re.sub(r"^\s*\*+ ?|^/[/*]+|\*/$", "", found[0], flags=re.MULTILINE).split()
+            words = re.sub(r"\s*\*+/$|^\s*\*+ ?|^/[/*]+", "", found[0], flags=re.MULTILINE).split()
             yield text.count("\n", 0, found.start()) + 1, " ".join(words)
 
 
@@ -28,6 +30,8 @@ def complaint(comment):
         return f"has '{person[0]}'"
     if comment.startswith("---") and not re.fullmatch(r"---- .* ----", comment):
         return "is no section mark of the form /* ---- name ---- */"
+    if outcome := OUTCOME.search(comment):
+        return f"has '{outcome[0]}', not 'False:' or 'True if' at the beginning of a sentence"
     if re.match(r"\w+\.[ch] - ", comment):
         return "begins with the name of its file"
     if comment.endswith(",") or comment.startswith("..."):
@@ -144,10 +148,10 @@ def test_fragments_are_told_from_sentences():
     text = 'f("/* Of */"); /* Of one port. */\n// The same for two.\n/* The\n * same of three. */\n'
     assert [(line, bool(complaint(comment))) for line, comment in comments(text)] == [
         (1, True), (2, True), (3, True)]
-    for comment in ("A cache whose port is open.", "Offsets of all.", "A user who asks.", "Item.",
+    for comment in ("A cache whose port is open.", "Offsets.", "A user who asks.", "s_nop, ...",
                     "---- hits ----"):
         assert not complaint(comment)
     for comment in ("The owner, whoever that is.", "cache.c - a cache.", "cycles of it,",
-                    "... comes here.", "---- hits"):
+                    "... comes here.", "---- hits", "Sends it; false: the port is full."):
         assert complaint(comment)
     assert complaint_of_docstring("By point.") and not complaint_of_docstring("Results by point.")

@@ -77,7 +77,7 @@ struct dispatch_cost {
 struct dispatch_units {
     uint32_t count;
     struct dispatch_cost cost;
-    bool (*can_send)(const void *owner, uint32_t cu); /* true: the unit's port takes a message */
+    bool (*can_send)(const void *owner, uint32_t cu); /* True if the unit's port takes a message */
     const void *owner;
 };
 

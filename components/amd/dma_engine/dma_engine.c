@@ -320,7 +320,7 @@ static void send_kept(struct dma_engine *c, struct ring *lane, uint32_t number)
     send_request(c, lane, MEM_WRITE, number);
 }
 
-/* Issues as much of command `i` as lanes and slots allow. true: something. */
+/* Issues as much of command `i` as lanes and slots allow. True if something was issued. */
 static bool issue_command(struct dma_engine *c, uint32_t i)
 {
     const struct dma_command *command = command_at(c, i);

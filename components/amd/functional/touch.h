@@ -51,8 +51,8 @@ struct touch_lines {
  * functions act for the unit view->unit.
  *
  * A prepared load or store whose active lanes (exec, not 0) access base + s->offset in the span
- * *w: touch_run() if the bytes follow each other (false: they do not, nothing was touched);
- * otherwise touch_many() of its lines, or touch_scattered(), which finds them itself. */
+ * *w: touch_run(), which returns false and touches nothing if the bytes do not follow each other;
+ * then touch_many() of its lines, or touch_scattered(), which finds them itself. */
 struct lanes_span;
 bool touch_run(struct host_view *view, const struct host_span *w, uint64_t base,
                const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready);

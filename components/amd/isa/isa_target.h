@@ -53,7 +53,7 @@ struct isa_traits {
                                    */
     bool l2_fences;      /* buffer_wbl2 and its like: buffer_wbinvl1 reaches the agent only */
     bool has_scope_bits; /* sc0, sc1, nt where others have glc, scc, slc */
-    bool xnack, sramecc; /* true: code objects may ask for the feature */
+    bool xnack, sramecc; /* True if code objects may ask for the feature */
 };
 
 /* Flat addresses at which device memory ends, as the Linux driver sets them (amdkfd,

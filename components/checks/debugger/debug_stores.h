@@ -13,7 +13,8 @@ void debug_stores_write(uint64_t address, const void *bytes, size_t size);
 void debug_stores_read(uint64_t address, void *bytes, size_t size);
 /* Something else has written there. */
 void debug_stores_forget(uint64_t address, uint64_t size);
-/* Forgets what memory has by now, or has no more. `read` false: there is none. */
+/* Forgets what memory has by now. `read` returns false for bytes that memory has no more; those are
+ * forgotten, too. */
 void debug_stores_settle(bool (*read)(uint64_t address, void *bytes, size_t size));
 
 #endif

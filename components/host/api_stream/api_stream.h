@@ -98,7 +98,7 @@ static enum api_stream_verdict api_stream_issue(struct api_streams *s, enum api_
 static const struct api_stream_operation *api_stream_head(const struct api_streams *s,
                                                           uint16_t stream);
 
-/* The head of the stream, which api_stream_head() gave, is complete and leaves. true: `ticket` is
+/* The head of the stream, which api_stream_head() gave, is complete and leaves. True if `ticket` is
  * to be answered. Ask api_stream_next_waiter() afterwards. */
 static bool api_stream_complete(struct api_streams *s, uint16_t stream, uint64_t *ticket);
 

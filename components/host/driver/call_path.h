@@ -45,7 +45,7 @@ struct call_path_ops {
     /* In ticks. */
     bool (*tick)(struct driver *d);
     /* A device hands over the call in blob `call`, with the bytes of a copy to a GPU in blob
-     * `data`: what it says is done. false: it is none that was sent. `*ticket`: what its answer
+     * `data`: what it says is done. False: it is none that was sent. `*ticket`: what its answer
      * waits for; `*read`: of a copy from a GPU, the blob that its bytes go to. */
     bool (*execute)(struct driver *d, uint32_t call, uint32_t data, uint64_t *ticket,
                     uint32_t *read);

@@ -1,5 +1,5 @@
 /* Memory of a process, by addresses that it has given: a wrong one is an answer and no crash, as
- * with a kernel. Process 0 is this one. Any thread. false: not all of it is there, with EFAULT in
+ * with a kernel. Process 0 is this one. Any thread. False: not all of it is there, with EFAULT in
  * errno. */
 #ifndef HEDDLE_COMPONENTS_KFD_CHANNEL_PROGRAM_MEMORY_H
 #define HEDDLE_COMPONENTS_KFD_CHANNEL_PROGRAM_MEMORY_H

@@ -45,7 +45,7 @@ static const struct {
     {"/opt/amdgpu/share/libdrm/amdgpu.ids", "/usr/share/libdrm/amdgpu.ids"},
 };
 
-/* Takes out empty components, `.` and `..`. false: longer than any path. */
+/* Takes out empty components, `.` and `..`. False: longer than any path. */
 static bool normalise(const char *path, char *to, size_t size)
 {
     size_t length = 0;

@@ -170,7 +170,7 @@ struct cache {
     bool head_misses;    /* the next request is a read of a line that is not here, in head_set */
     uint8_t memory;      /* enum mem_type: of the request that is being accepted */
     uint8_t head_memory; /* enum mem_type: of the next request */
-    bool has_lines;      /* false: no line has been claimed since all were dropped */
+    bool has_lines;      /* False: no line has been claimed since all were dropped */
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
     /* Arena offsets and state that misses and writes use; hits do not touch them. */

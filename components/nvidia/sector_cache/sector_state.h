@@ -129,7 +129,7 @@ struct sector_cache {
     uint32_t unanswered;           /* requests taken and not answered */
     uint32_t flushed;              /* lines that a flush has passed */
     uint8_t job;                   /* enum sector_job */
-    bool has_lines;                /* false: no line was claimed since all were dropped */
+    bool has_lines;                /* False: no line was claimed since all were dropped */
     bool head_conflict_is_counted; /* the oldest request has been counted in bank_conflicts */
     bool head_fail_is_counted;     /* the oldest request has been counted in reservation_fails */
     uint64_t blocked_since;        /* 1 + cycle; 0: not blocked */

@@ -158,7 +158,7 @@ bool api_trace_check_names(const struct api_trace *trace, const struct api_trace
                            const struct api_trace_sink *sink);
 
 /* Writes the trace such that reading it gives the same calls: in balar's grammar when its version
- * is 0, otherwise in ours. false: version 0 cannot say one of the calls, `sink` has its line; what
+ * is 0, otherwise in ours. False: version 0 cannot say one of the calls, `sink` has its line; what
  * was written before it is there. Errors of `out` stay with `out`. */
 bool api_trace_write(const struct api_trace *trace, FILE *out, const struct api_trace_sink *sink);
 

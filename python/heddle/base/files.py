@@ -40,7 +40,7 @@ def write(path: pathlib.Path, text: str) -> None:
 
 
 def write_or_print(path: str | None, text: str) -> None:
-    """To the file of `-o`; `-` and none are standard output."""
+    """Writes the file of `-o`; `-` and none are standard output."""
     if path and path != "-":
         write(pathlib.Path(path), text)
     else:
@@ -54,8 +54,8 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def hold(folder: pathlib.Path, lock: TextIO) -> None:
-    """For as long as its file `lock` is open. Processes of a run that was killed hold nothing, so
-    it is free soon after."""
+    """Locks the folder for as long as its file `lock` is open. Processes of a run that was killed
+    hold nothing, so the lock is free soon after."""
     for _ in range(20):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -10,7 +10,8 @@ from typing import Mapping
 
 from heddle.base import command_line
 
-def now(heddle: str) -> dict[str, str]:
+
+def collect(heddle: str) -> dict[str, str]:
     return {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "command": shlex.join(sys.argv),
             "version": (command_line.asked(heddle, "--version") or "").removeprefix("heddle ")
@@ -18,7 +19,7 @@ def now(heddle: str) -> dict[str, str]:
 
 
 def lines(made: Mapping[str, str]) -> list[str]:
-    """Two, or fewer where it is not known."""
+    """Two lines: the command, and its date and place. Fewer where they are not known."""
     version = f", heddle {made['version']}" if made.get("version") else ""
     return [*([made["command"]] if made.get("command") else []),
             *([f"{made['date']}, on {made.get('name', '?')}, in {made.get('folder', '?')}{version}"]

@@ -23,11 +23,11 @@ class Reader:
     def __init__(self, path: pathlib.Path):
         self.path = path
 
-    def wrong(self, what: str) -> Mistake:
-        return Mistake(f"{self.path}: {what}")
+    def wrong(self, message: str) -> Mistake:
+        return Mistake(f"{self.path}: {message}")
 
-    def section(self, of: Mapping[str, Any], name: str, keys: set[str], where: str) -> Any:
-        found = of.get(name, {})
+    def section(self, table: Mapping[str, Any], name: str, keys: set[str], where: str) -> Any:
+        found = table.get(name, {})
         if not isinstance(found, dict):
             raise self.wrong(f"'{name}' is a section: [{name}]")
         self.known(found, keys, where)

@@ -92,8 +92,8 @@ class Calibration:
                      *(word for setting in settings for word in ("--set", setting))]
             done = subprocess.run(words, capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                told = done.stderr.strip() or f"status {done.returncode}"
-                raise Mistake(f"'{self.description.platform}' cannot be built:\n{told}")
+                message = done.stderr.strip() or f"status {done.returncode}"
+                raise Mistake(f"'{self.description.platform}' cannot be built:\n{message}")
             built = done.stdout.splitlines()  # the platform and its tables
             self._platforms[settings, generic] = digest(
                 *(digest_of(file, "cannot read") for file in built))

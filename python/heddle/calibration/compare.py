@@ -55,12 +55,12 @@ class Errors:
 
 
 def errors_of(points: Sequence[Compared]) -> Errors:
-    each = [point.error for point in points]
+    errors = [point.error for point in points]
     measured = sum(point.row.measured for point in points)
     apart = sum(abs(point.simulated - point.row.measured) for point in points)
     ratio = math.exp(statistics.fmean(math.log(max(point.ratio, 1e-9)) for point in points))
-    return Errors(len(points), statistics.fmean(each), statistics.median(each), apart / measured,
-                  ratio, max(each), rank_correlation(points))
+    return Errors(len(points), statistics.fmean(errors), statistics.median(errors),
+                  apart / measured, ratio, max(errors), rank_correlation(points))
 
 
 def rank_correlation(points: Sequence[Compared]) -> float | None:

@@ -234,13 +234,13 @@ def _matches(cells: Mapping[str, str], where: Mapping[str, str], place: str) -> 
     return all(cells[column] == value for column, value in where.items())
 
 
-def _number(text: str, what: str, place: str) -> float:
+def _number(text: str, name: str, place: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = float("nan")
     if not 0 < value < float("inf"):
-        raise Mistake(f"{place}: {what} must be a positive number, not '{text}'")
+        raise Mistake(f"{place}: {name} must be a positive number, not '{text}'")
     return value
 
 
@@ -271,8 +271,8 @@ def _row(place: str, label: Label, cells: Mapping[str, str],
     limits = [_number(cells[columns[key] or ""], key, place) if columns[key] else None
               for key in ("low", "high")]
     used = [name for text in label.command for name in PLACEHOLDER.findall(text) if name != "label"]
-    told = [fill(label.naming, values, place)] if label.naming else [values[name] for name in used]
-    name = " ".join([label.name, *told])
+    suffix = [fill(label.naming, values, place)] if label.naming else [values[n] for n in used]
+    name = " ".join([label.name, *suffix])
     family = tuple(values[name] for name in used if name != label.size)
     return Row(label.name, name, values, size, family,
                _number(cells[columns["value"] or ""], "what was measured", place), *limits)
@@ -301,8 +301,8 @@ def words(label: Label, values: Mapping[str, str], place: str) -> list[str]:
 def form(label: Label, row: Row) -> str:
     """What makes the row one of its label: NAME=VALUE of each placeholder of the command."""
     names = (name for text in label.command for name in PLACEHOLDER.findall(text))
-    told = " ".join(f"{name}={row.values[name]}" for name in names if name != "label")
-    return row.name.removeprefix(label.name).strip() if label.naming else told
+    setting = " ".join(f"{name}={row.values[name]}" for name in names if name != "label")
+    return row.name.removeprefix(label.name).strip() if label.naming else setting
 
 
 def fill(text: str, values: Mapping[str, str], place: str, escape: bool = False) -> str:

@@ -37,7 +37,7 @@ def _legend(labels: Sequence[str], top: float) -> list[str]:
     return parts
 
 
-def scatter(points: Sequence[Compared], title: str, unit: str, told: str = "") -> str:
+def scatter(points: Sequence[Compared], title: str, unit: str, note: str = "") -> str:
     """All points: measured to the right, simulated upwards; on the line they are the same, in the
     band within 20 %. `told` stands below the title in place of their errors."""
     labels = list(by_label(points))
@@ -45,12 +45,12 @@ def scatter(points: Sequence[Compared], title: str, unit: str, told: str = "") -
     x, y = Log(values, 66, WIDTH - 16), Log(values, 446, 52)
     low, high = 10.0 ** x.low, 10.0 ** x.high
     errors = errors_of(points)
-    told = told or (f"{errors.points} points: mean error {percent(errors.mean)}, time-weighted "
+    note = note or (f"{errors.points} points: mean error {percent(errors.mean)}, time-weighted "
                     f"{percent(errors.weighted)}")
     band = (f"M{x.at(low):.1f} {y.at(low * 1.2):.1f}L{x.at(high / 1.2):.1f} {y.at(high):.1f}"
             f"L{x.at(high):.1f} {y.at(high):.1f}L{x.at(high):.1f} {y.at(high / 1.2):.1f}"
             f"L{x.at(low * 1.2):.1f} {y.at(low):.1f}L{x.at(low):.1f} {y.at(low):.1f}z")
-    parts = [text(WIDTH / 2, 20, title, "middle", 16), text(WIDTH / 2, 40, told, "middle", 13),
+    parts = [text(WIDTH / 2, 20, title, "middle", 16), text(WIDTH / 2, 40, note, "middle", 13),
              *_axes(x, y, 8, 13), f'<path d="{band}" fill="#0072b2" fill-opacity="0.12"/>',
              f'<path d="M{x.at(low):.1f} {y.at(low):.1f}L{x.at(high):.1f} {y.at(high):.1f}" '
              'stroke="#666" stroke-width="1"/>']
@@ -90,8 +90,8 @@ def _panel(label: str, points: Sequence[Compared], left: float, top: float) -> l
 def panels(points: Sequence[Compared], title: str, unit: str) -> str:
     """A panel for each label, two in a row."""
     parts = [text(WIDTH / 2, 20, title, "middle", 16)]
-    told = f"{unit} by size: the line is measured, the dots are simulated"
-    parts.append(text(WIDTH / 2, 40, told, "middle", 13))
+    note = f"{unit} by size: the line is measured, the dots are simulated"
+    parts.append(text(WIDTH / 2, 40, note, "middle", 13))
     groups = by_label(points)
     for i, (label, members) in enumerate(groups.items()):
         parts += _panel(label, members, i % 2 * PANEL_WIDTH, 48 + i // 2 * PANEL_HEIGHT)

@@ -34,7 +34,7 @@ class Counted:
     labels: dict[Identity, str]
     dispatches: list[Dispatch]
 
-    def of(self, kernel: Identity) -> list[Dispatch]:
+    def dispatches_of(self, kernel: Identity) -> list[Dispatch]:
         return [one for one in self.dispatches if one.kernel == kernel]
 
 
@@ -81,7 +81,7 @@ def _number(value: float) -> str:
 
 def _of_kernel(found: Counted, kernel: Identity, zeros: bool) -> Iterator[str]:
     """Sums over its launches; of a share the mean. Without `zeros` these are only named."""
-    own = found.of(kernel)
+    own = found.dispatches_of(kernel)
     overlaps = any(one.launch.get("overlaps") for one in own)
     yield f"{found.labels[kernel]}"
     yield f"  {len(own)} launch{'es' if len(own) > 1 else ''}" + (

@@ -156,9 +156,10 @@ class Evaluator:
         return {one.names[0]: self._value(one.expression, launch, profile)
                 for one in self.table.counters}
 
-    def _value(self, of: ast.expr, launch: dict[str, Any], profile: Profile | None) -> Value:
+    def _value(self, expression: ast.expr, launch: dict[str, Any],
+               profile: Profile | None) -> Value:
         try:
-            return _Evaluation(self, launch, profile).value(of)
+            return _Evaluation(self, launch, profile).value(expression)
         except _Missing as why:
             return str(why)
 
@@ -169,7 +170,7 @@ OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 
 @dataclasses.dataclass
 class _Evaluation:
-    of: Evaluator
+    evaluator: Evaluator
     launch: dict[str, Any]
     profile: Profile | None
 
@@ -196,15 +197,15 @@ class _Evaluation:
 
     def statistic(self, place: str, keys: list[str]) -> float:
         """A launch names only what it has changed."""
-        if not self.of.places[place]:
+        if not self.evaluator.places[place]:
             raise _Missing(f"the platform has no {place}")
-        if keys[0] not in self.of.places[place]:
+        if keys[0] not in self.evaluator.places[place]:
             raise _Missing(f"the platform's {place} do not count {keys[0]}")
         if "components" not in self.launch:
             raise _Missing("the run was with --kernel-stats none")
         return float(sum(number(stats, *keys)
                          for path, stats in self.launch["components"].items()
-                         if _leaf(path, self.of.table.places[place])))
+                         if _leaf(path, self.evaluator.table.places[place])))
 
     def executed(self, pattern: str) -> float:
         """Launches of a kernel that executed as many instructions executed the same ones."""

@@ -205,13 +205,13 @@ class Server:
         return (f"T{signal:02x}thread:{stop.wavefront:x};{registers.PC:x}:{program_counter};"
                 f"{why.get(stop.reason, '')}")
 
-    def _forward(self, how: int, wavefront: int = 0) -> str:
-        stop = self.session.forward(how, wavefront or self.thread, self.wire.connection,
+    def _forward(self, action: int, wavefront: int = 0) -> str:
+        stop = self.session.forward(action, wavefront or self.thread, self.wire.connection,
                                     self.wire.is_interrupted, self.commands.cycles)
         if stop.wavefront and self._libraries() != self.known:
             return self._stopped(stop) + "library:;"
         if stop.reason == process.LOADED:
-            return self._forward(how)
+            return self._forward(action)
         return self._stopped(stop)
 
     def _step(self, wavefront: int = 0) -> str:
@@ -249,7 +249,8 @@ class Server:
         return ""
 
     def serve(self) -> int:
-        """Until the client leaves; or kills the program (0), or that is over (its status)."""
+        """Answers packets until the client leaves or kills the program (0), or the program is over
+        (its status)."""
         while True:
             packet = self.wire.receive()
             if packet == "\3":

@@ -188,8 +188,9 @@ class Process:
             got += piece
         return bytes(got)
 
-    def ask(self, what: int, a: int = 0, b: int = 0, c: int = 0, more: bytes = b"") -> bytes | None:
-        self.channel.sendall(REQUEST.pack(what, a, b, c) + more)
+    def ask(self, request: int, a: int = 0, b: int = 0, c: int = 0,
+            more: bytes = b"") -> bytes | None:
+        self.channel.sendall(REQUEST.pack(request, a, b, c) + more)
         size, = ANSWER.unpack(self._receive(ANSWER.size))
         return None if size == REFUSED else self._receive(size)
 
@@ -202,13 +203,13 @@ class Process:
         self.show()
         return self.stop
 
-    def go(self, how: int, event: int = 0, wavefront: int = 0) -> None:
+    def go(self, action: int, event: int = 0, wavefront: int = 0) -> None:
         self.known.clear()
         self.held.clear()
-        self.channel.sendall(REQUEST.pack(GO, how, event, wavefront))
+        self.channel.sendall(REQUEST.pack(GO, action, event, wavefront))
 
-    def run(self, how: int, event: int = 0, wavefront: int = 0) -> Stop:
-        self.go(how, event, wavefront)
+    def run(self, action: int, event: int = 0, wavefront: int = 0) -> Stop:
+        self.go(action, event, wavefront)
         return self.wait()
 
     def has_stopped(self, client: socket.socket) -> tuple[bool, bool]:
@@ -228,8 +229,9 @@ class Process:
         return self.ask(READ, address, size, wavefront | lane << LANE_SHIFT)
 
     def waves(self) -> dict[int, Wavefront]:
-        said = b"" if self.known else self.ask(WAVES) or b""
-        for number, pc, launch, gpu, *group, in_group, lanes, kernel in WAVEFRONT.iter_unpack(said):
+        answer = b"" if self.known else self.ask(WAVES) or b""
+        for number, pc, launch, gpu, *group, in_group, lanes, kernel in \
+                WAVEFRONT.iter_unpack(answer):
             self.known[number] = Wavefront(number, pc, launch, gpu, (group[0], group[1], group[2]),
                                            in_group, lanes,
                                            kernel.split(b"\0")[0].decode(errors="replace"))
@@ -241,26 +243,26 @@ class Process:
     def registers(self, wavefront: int) -> Registers | None:
         if wavefront in self.held:
             return self.held[wavefront]
-        said = self.ask(REGISTERS, wavefront)
-        if said is None:
+        answer = self.ask(REGISTERS, wavefront)
+        if answer is None:
             return None
-        numbers = SCALARS.unpack_from(said)
+        numbers = SCALARS.unpack_from(answer)
         pc, shared, private, mode, status, scc, vgprs, accumulators, _ = numbers[128:]
         self.held[wavefront] = Registers(numbers[:128], pc, shared, private, mode, status, scc,
-                                         vgprs, accumulators, said[SCALARS.size:])
+                                         vgprs, accumulators, answer[SCALARS.size:])
         return self.held[wavefront]
 
     def named(self, wavefront: int) -> list[Named] | None:
         """None: it has numbered ones."""
-        said = self.ask(NAMED, wavefront)
-        return None if said is None else [
+        answer = self.ask(NAMED, wavefront)
+        return None if answer is None else [
             Named(name.split(b"\0")[0].decode(), kind.split(b"\0")[0].decode(),
                   {lane: values[lane] for lane in range(len(values)) if lanes >> lane & 1})
-            for name, kind, lanes, *values in REGISTER.iter_unpack(said)]
+            for name, kind, lanes, *values in REGISTER.iter_unpack(answer)]
 
     def disassemble(self, address: int, wavefront: int) -> tuple[int, str] | None:
-        said = self.ask(DISASSEMBLE, address, wavefront)
-        return (ANSWER.unpack_from(said)[0], said[8:].decode()) if said else None
+        answer = self.ask(DISASSEMBLE, address, wavefront)
+        return (ANSWER.unpack_from(answer)[0], answer[8:].decode()) if answer else None
 
     def close(self) -> None:
         self.channel.close()

@@ -150,7 +150,7 @@ def _entries(m: Module, end: int, ptx_lines: int) -> bytes:
 
 
 def elf(m: Module) -> bytes:
-    """For x86-64, as the copies of AMD's code are (symbols.py)."""
+    """The module as an ELF file for x86-64, like the copies of AMD's code (symbols.py)."""
     ends = {OBJECT: 0, FUNCTION: 0}  # their kinds are the numbers of .data and .text, too
     strings, symbols = b"\0", bytes(24)
     for name, kind, offset, size in (

@@ -96,5 +96,5 @@ def description() -> str:
 def value(number: int, registers: Registers, wave: Wavefront) -> str:
     """Hexadecimal; x for what the wavefront does not have."""
     _, bits, _, read = ALL[number]
-    said = read(registers, wave)
-    return "x" * (bits // 4) if said is None else said.hex()
+    answer = read(registers, wave)
+    return "x" * (bits // 4) if answer is None else answer.hex()

@@ -48,7 +48,7 @@ class Session:
     # ---- moving ----
 
     def _leave(self) -> None:
-        """Before the program moves on: a copy stays where it is."""
+        """Leaves a copy of the program in its place before the program moves on."""
         if not self.repeats or (self.past and self.past[-1].stop.event == self.at.event):
             return
         if copy := self.program.machine.copy(self.program):
@@ -89,7 +89,7 @@ class Session:
         self.at = Stop(process.ENDED, at.event, at.wavefront, at.pc, cycle=at.cycle)
         return self.at
 
-    def forward(self, how: int, wavefront: int, client: socket.socket,
+    def forward(self, action: int, wavefront: int, client: socket.socket,
                 asked: Callable[[], bool], cycles: int = 0) -> Stop:
         """`asked`: has the client, which can be read, asked for an interruption? ENDED with a
         wavefront: this is the last event; without: the program is over."""
@@ -97,7 +97,7 @@ class Session:
         before = self.outputs[1].seen
         if not self.program.set_rules(self.rules):
             raise Mistake("too many breakpoints and watchpoints")
-        self.program.go(how, cycles, wavefront)
+        self.program.go(action, cycles, wavefront)
         while not (found := self.program.has_stopped(client))[0]:
             if found[1] and asked():
                 self.program.interrupt()

@@ -165,13 +165,13 @@ def mark(x: float, y: float, which: int, size: float = 1.0, title: str = "") -> 
     colour = COLOURS[which % len(COLOURS)]
     shape = SHAPES[which // len(COLOURS) % len(SHAPES)]
     style = f'fill="{colour}" fill-opacity="0.75"'
-    told = f"><title>{escape(title)}</title></" if title else ""
+    tooltip = f"><title>{escape(title)}</title></" if title else ""
     if shape == "circle":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{3.5 * size:.3g}" {style}' \
-            + (f"{told}circle>" if told else "/>")
+            + (f"{tooltip}circle>" if tooltip else "/>")
     if shape == "square":
         side = 6.4 * size
         return (f'<rect x="{x - side / 2:.1f}" y="{y - side / 2:.1f}" width="{side:.3g}" '
-                f'height="{side:.3g}" {style}' + (f"{told}rect>" if told else "/>"))
+                f'height="{side:.3g}" {style}' + (f"{tooltip}rect>" if tooltip else "/>"))
     return (f'<path d="M{x:.1f} {y - 4.2 * size:.1f}l{4 * size:.3g} {7 * size:.3g}'
-            f'h{-8 * size:.3g}z" {style}' + (f"{told}path>" if told else "/>"))
+            f'h{-8 * size:.3g}z" {style}' + (f"{tooltip}path>" if tooltip else "/>"))

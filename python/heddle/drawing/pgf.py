@@ -30,46 +30,46 @@ def _path(points: list[tuple[float, float]], height: float) -> str:
                    for i, (x, y) in enumerate(points))
 
 
-def _stroke(of: ET.Element, points: list[tuple[float, float]], height: float) -> str:
-    dash = of.get("stroke-dasharray")
-    parts = [_set("stroke", of.get("stroke", "black")),
-             f"\\pgfsetlinewidth{{{of.get('stroke-width', '1')}bp}}"]
+def _stroke(element: ET.Element, points: list[tuple[float, float]], height: float) -> str:
+    dash = element.get("stroke-dasharray")
+    parts = [_set("stroke", element.get("stroke", "black")),
+             f"\\pgfsetlinewidth{{{element.get('stroke-width', '1')}bp}}"]
     if dash:
         parts.append("\\pgfsetdash{" + "".join(f"{{{n}bp}}" for n in dash.split()) + "}{0bp}")
     return "".join([*parts, _path(points, height), "\\pgfusepath{stroke}"])
 
 
-def _shape(of: ET.Element, height: float) -> str | None:
+def _shape(element: ET.Element, height: float) -> str | None:
     """A shape; None: it has none in PGF (pictures), or is not drawn."""
     def number(name: str) -> float:
-        return float(of.get(name, "0"))
-    kind = of.tag.rsplit("}", 1)[-1]
+        return float(element.get(name, "0"))
+    kind = element.tag.rsplit("}", 1)[-1]
     if kind == "rect":
-        return (_set("fill", of.get("fill", "black"))
+        return (_set("fill", element.get("fill", "black"))
                 + "\\pgfpathrectangle"
                 f"{{{_at(number('x'), number('y') + number('height'), height)}}}"
                 f"{{\\pgfpoint{{{number('width'):.2f}bp}}{{{number('height'):.2f}bp}}}}"
                 "\\pgfusepath{fill}")
     if kind in ("path", "polyline"):
-        text = of.get("d" if kind == "path" else "points", "")
+        text = element.get("d" if kind == "path" else "points", "")
         found = [float(n) for n in re.findall(r"-?\d+\.?\d*", text)]
-        return _stroke(of, list(zip(found[::2], found[1::2])), height)
+        return _stroke(element, list(zip(found[::2], found[1::2])), height)
     if kind == "circle":
-        return (_set("fill", of.get("fill", "black"))
+        return (_set("fill", element.get("fill", "black"))
                 + f"\\pgfpathcircle{{{_at(number('cx'), number('cy'), height)}}}"
                 f"{{{number('r'):.2f}bp}}\\pgfusepath{{fill}}")
     if kind == "text":
-        words = "".join(ESCAPED.get(c, c) for c in of.text or "")
-        anchor = ANCHORS[of.get("text-anchor", "start")]
+        words = "".join(ESCAPED.get(c, c) for c in element.text or "")
+        anchor = ANCHORS[element.get("text-anchor", "start")]
         return (f"\\pgftext[x={number('x'):.2f}bp,y={height - number('y'):.2f}bp,{anchor}]"
-                f"{{\\fontsize{{{of.get('font-size', '12')}}}{{12}}\\selectfont {words}}}")
+                f"{{\\fontsize{{{element.get('font-size', '12')}}}{{12}}\\selectfont {words}}}")
     return None
 
 
 def from_svg(svg: str) -> str:
     root = ET.fromstring(svg)
     height = float(root.get("height", "0"))
-    shapes = [_shape(of, height) for of in root.iter()]
+    shapes = [_shape(element, height) for element in root.iter()]
     return "\n".join(["% Needs \\usepackage{pgf} and \\usepackage{xcolor}.", "\\begin{pgfpicture}",
                       *(f"\\begin{{pgfscope}}{shape}\\end{{pgfscope}}"
                         for shape in shapes if shape),

@@ -34,7 +34,7 @@ def first_line(text: str) -> str:
 
 
 def declared(param: Row) -> str:
-    """As in "bits : int = 2 in 1 .. 8"."""
+    """A parameter's declaration: "bits : int = 2 in 1 .. 8"."""
     unit = f"enum {{ {', '.join(param['choices'])} }}" if param["unit"] == "enum" else param["unit"]
     default = f" = {param['default']}" if param["default"] else ""
     return f"{param['parameter']} : {unit}{default}" + (
@@ -72,15 +72,15 @@ def slot_lines(slots: list[Row]) -> Iterator[str]:
 
 
 def takes(slot: Row) -> str:
-    """As in "none, lru, rrip { bits : int = 2 }"."""
-    def of(part: Row) -> str:
+    """The parts that a slot takes: "none, lru, rrip { bits : int = 2 }"."""
+    def declaration(part: Row) -> str:
         params = "; ".join(map(declared, part["parameters"]))
         return f"{part['part']} {{ {params} }}" if params else str(part["part"])
-    return ", ".join(["none"] * slot["optional"] + [of(part) for part in slot["takes"]])
+    return ", ".join(["none"] * slot["optional"] + [declaration(part) for part in slot["takes"]])
 
 
 def table(rows: list[Row]) -> str:
-    """As CSV."""
+    """Parameters as CSV."""
     return csv_text(COLUMNS, [
         (row["parameter"], row["members"], row["value"], row.get("number", 0), row["unit"],
          row["source"], row.get("basis", ""), row.get("said_by", ""), *place(row),
@@ -88,14 +88,14 @@ def table(rows: list[Row]) -> str:
 
 
 def main(chosen: Options) -> int:
-    told = command_line.asked(
+    text = command_line.asked(
         chosen.heddle, "params", "--json", *chosen.files,
         *chosen.again("--set", "--platform", "-I", "--allow-incoherent"))
-    if told is None:
+    if text is None:
         return 1
-    rows = json.loads(told)
+    rows = json.loads(text)
     slots = [row for row in rows if row["source"] == "slot"]
-    told = table(rows) if chosen.csv else "".join(line + "\n" for line in itertools.chain(
+    text = table(rows) if chosen.csv else "".join(line + "\n" for line in itertools.chain(
         lines(rows[:len(rows) - len(slots)], chosen.sources), slot_lines(slots)))
-    write_or_print(chosen.output, told)
+    write_or_print(chosen.output, text)
     return 0

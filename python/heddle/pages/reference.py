@@ -83,8 +83,8 @@ def counted(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def array(one: Facts) -> str:
-    return code(one["name"] + ("[]" if one["array"] else ""))
+def array(facts: Facts) -> str:
+    return code(facts["name"] + ("[]" if facts["array"] else ""))
 
 
 def first_sentence(text: str) -> str:
@@ -107,18 +107,18 @@ class Library:
                 self.platforms.append(scope)
 
     @staticmethod
-    def add(known: dict[tuple[Any, ...], Facts], one: Facts) -> None:
+    def add(known: dict[tuple[Any, ...], Facts], facts: Facts) -> None:
         """A port has its depth from the first file in which there is such a component."""
-        first = known.setdefault((one["name"], *(one["place"] or {}).values()), one)
-        for port, now in zip(first.get("ports", ()), one.get("ports", ())):
+        first = known.setdefault((facts["name"], *(facts["place"] or {}).values()), facts)
+        for port, now in zip(first.get("ports", ()), facts.get("ports", ())):
             if "depth" in now:
                 port.setdefault("depth", now["depth"])
 
     def all(self, kind: str) -> list[Facts]:
         return list(self.found[kind].values())
 
-    def types(self, what: str) -> list[Facts]:
-        return [one for one in self.all("types") if one["what"] == what]
+    def types(self, kind: str) -> list[Facts]:
+        return [one for one in self.all("types") if one["what"] == kind]
 
 
 # ---- components and parts ----
@@ -136,42 +136,42 @@ def default_of(param: Facts) -> str:
     return "required" if param["default"] is None else code(param["default"])
 
 
-def params(page: Page, level: int, one: Facts) -> None:
+def params(page: Page, level: int, facts: Facts) -> None:
     page.section(level, "Parameters", ("name", "type", "default", "range", "meaning"),
                  [(code(p["name"]), type_of(p), default_of(p), code(p["range"]), p["doc"])
-                  for p in one["params"]])
+                  for p in facts["params"]])
 
 
-def members(page: Page, level: int, one: Facts) -> None:
+def members(page: Page, level: int, facts: Facts) -> None:
     """What components and parts have in common."""
-    params(page, level, one)
+    params(page, level, facts)
     page.section(level, "Checks", ("must hold", "otherwise"),
-                 [(code(" ".join(c["holds"].split())), c["otherwise"]) for c in one["checks"]])
+                 [(code(" ".join(c["holds"].split())), c["otherwise"]) for c in facts["checks"]])
     page.section(level, "Parts and slots", ("name", "what", "takes", "meaning"),
                  [(array(p), "part" if not p["slot"] else
                    "slot, optional" if p["optional"] else "slot", code(p["takes"]), p["doc"])
-                  for p in one["parts"]])
-    if one["what"] != "part":
+                  for p in facts["parts"]])
+    if facts["what"] != "part":
         page.section(level, "Stores", ("name", "access", "type", "meaning"),
                      [(code(s["name"]), "writes" if s["writes"] else "reads", code(s["type"]),
-                       s["doc"]) for s in one["stores"]])
+                       s["doc"]) for s in facts["stores"]])
     page.section(level, "Statistics", ("name", "kind", "meaning"),
-                 [(code(s["name"]), s["kind"], s["doc"]) for s in one["stats"]])
+                 [(code(s["name"]), s["kind"], s["doc"]) for s in facts["stats"]])
     page.section(level, "Measures", ("name", "part", "of", "meaning"),
                  [(m["name"], code(m["part"]), code(m["whole"]), m["doc"])
-                  for m in one["measures"]])
+                  for m in facts["measures"]])
 
 
-def component(one: Facts) -> Page:
-    page = Page(f"component-{one['name']}", one["name"])
-    page.text(one["doc"])
-    behaviour = f"; behaviour in {codes(one['behaviour'])}" if one["behaviour"] else ""
-    page.text(f"Kind: {one['kind']}. Declared in `{one['place']['file']}`, line "
-              f"{one['place']['line']}{behaviour}.")
+def component(facts: Facts) -> Page:
+    page = Page(f"component-{facts['name']}", facts["name"])
+    page.text(facts["doc"])
+    behaviour = f"; behaviour in {codes(facts['behaviour'])}" if facts["behaviour"] else ""
+    page.text(f"Kind: {facts['kind']}. Declared in `{facts['place']['file']}`, line "
+              f"{facts['place']['line']}{behaviour}.")
     page.section(2, "Ports", ("name", "direction", "protocol", "depth", "meaning"),
                  [(array(p), p["direction"] + (", optional" if p["optional"] else ""),
-                   code(p["protocol"]), str(p.get("depth", "")), p["doc"]) for p in one["ports"]])
-    members(page, 2, one)
+                   code(p["protocol"]), str(p.get("depth", "")), p["doc"]) for p in facts["ports"]])
+    members(page, 2, facts)
     return page
 
 
@@ -179,39 +179,39 @@ def parts(library: Library) -> Page:
     page = Page("parts", "Interfaces and parts")
     page.text("A part is behaviour without a clock, called by the component or part that owns it. "
               "Parts that implement the same interface fill the same slots.")
-    page.items((one["name"], "", one["doc"]) for one in library.all("interfaces"))
-    for one in library.types("part"):
-        page.heading(2, one["name"])
-        if "interface" in one:
-            page.text(f"Implements `{one['interface']}`.")
-        page.text(one["doc"])
-        members(page, 3, one)
+    page.items((facts["name"], "", facts["doc"]) for facts in library.all("interfaces"))
+    for facts in library.types("part"):
+        page.heading(2, facts["name"])
+        if "interface" in facts:
+            page.text(f"Implements `{facts['interface']}`.")
+        page.text(facts["doc"])
+        members(page, 3, facts)
     return page
 
 
 # ---- protocols and links ----
 
-def field(one: Facts) -> tuple[str, str, str, str]:
+def field(facts: Facts) -> tuple[str, str, str, str]:
     """A row: name, type, bytes, meaning."""
-    kind, size = one.get("choice") or one["type"], str(one["size"])
+    kind, size = facts.get("choice") or facts["type"], str(facts["size"])
     if kind in ("bits", "bytes"):
-        cut = ", cut to its length on links" if "length" in one else ""
-        argument = one.get("argument")
+        cut = ", cut to its length on links" if "length" in facts else ""
+        argument = facts.get("argument")
         size = argument + (" / 8" if kind == "bits" else "") if argument else str(
-            (one["size"] + 7) // 8 if kind == "bits" else one["size"])
-        kind = f"{kind}[{argument or one['size']}]{'' if argument else cut}"
-    return code(one["name"]), code(kind), size, one["doc"]
+            (facts["size"] + 7) // 8 if kind == "bits" else facts["size"])
+        kind = f"{kind}[{argument or facts['size']}]{'' if argument else cut}"
+    return code(facts["name"]), code(kind), size, facts["doc"]
 
 
-def message(page: Page, word: str, one: Facts) -> None:
-    page.heading(3, f"{word} {one['name']}")
-    page.text(one["doc"])
+def message(page: Page, word: str, facts: Facts) -> None:
+    page.heading(3, f"{word} {facts['name']}")
+    page.text(facts["doc"])
     if word == "reply":
-        page.text(f"Answers {codes(one['answers'])}.")
-    elif not one["answered"]:
+        page.text(f"Answers {codes(facts['answers'])}.")
+    elif not facts["answered"]:
         page.text("Not answered.")
-    if one["fields"]:
-        page.table(("field", "type", "bytes", "meaning"), list(map(field, one["fields"])))
+    if facts["fields"]:
+        page.table(("field", "type", "bytes", "meaning"), list(map(field, facts["fields"])))
 
 
 def protocols(library: Library) -> Page:
@@ -303,10 +303,10 @@ def files_of(library: str) -> list[str]:
 def main(chosen: Options) -> int:
     if not chosen.output:
         raise Mistake("say where to write: -o DIR", usage=True)
-    told = [command_line.asked(chosen.heddle, "dump", "--json", "--part", "reference", file,
-                               *chosen.again("-I"))
-            for file in files_of(chosen.library) + chosen.files]
-    if None in told:
+    texts = [command_line.asked(chosen.heddle, "dump", "--json", "--part", "reference", file,
+                                *chosen.again("-I"))
+             for file in files_of(chosen.library) + chosen.files]
+    if None in texts:
         return 1
-    markup.save(Path(chosen.output), reference(json.loads(one) for one in told if one))
+    markup.save(Path(chosen.output), reference(json.loads(one) for one in texts if one))
     return 0

@@ -33,7 +33,7 @@ def times(name: str, count: int) -> str:
 
 
 def identity(node: Node) -> str:
-    """As links of the pictures have it."""
+    """A node's name in links of the pictures."""
     return escape(f"{'v' if 'inside' in node else 'd'}-{node['path']}:{node['type']}")
 
 
@@ -114,9 +114,9 @@ class Walk:
 def main(chosen: Options) -> int:
     if not chosen.html_folder:
         return diagram_shares.main(chosen)
-    told = command_line.asked(chosen.heddle, "dump", "--json", "--part", "diagrams", *chosen.files,
+    text = command_line.asked(chosen.heddle, "dump", "--json", "--part", "diagrams", *chosen.files,
                               *chosen.again("--set", "--platform", "-I", "--allow-incoherent"))
-    if told is None:
+    if text is None:
         return 1
-    save(Path(chosen.html_folder), {"index.html": Walk(json.loads(told)).page()})
+    save(Path(chosen.html_folder), {"index.html": Walk(json.loads(text)).page()})
     return 0

@@ -108,7 +108,7 @@ class Level:
 def memories(run: Run, scope: str) -> list[Group]:
     """Groups with a bandwidth that answer requests for memory. A memory and its timing part count
     as one: the one that can move less."""
-    groups = {g.path: g for g in run.of(scope, "bandwidth")
+    groups = {g.path: g for g in run.groups_of(scope, "bandwidth")
               if g.kind in ("cache", "memory", "part")}
     for path in list(groups):
         owner = path.rsplit(".", 1)[0]
@@ -133,7 +133,7 @@ def levels(run: Run) -> list[Level]:
 
 
 def issue(run: Run, scope: str) -> Group | None:
-    return max(run.of(scope, "issue"), key=lambda g: g.whole, default=None)
+    return max(run.groups_of(scope, "issue"), key=lambda g: g.whole, default=None)
 
 
 CELLS = 32  # in a row of the heat map
@@ -141,7 +141,7 @@ CELLS = 32  # in a row of the heat map
 
 def heat_map(run: Run, measure: str, scale: int | None = None) -> str | None:
     """A cell for every element of every array. None: no array has that measure."""
-    groups = [g for g in run.of(RUN, measure) if len(g.rows) > 1 and g.kind != "connection"]
+    groups = [g for g in run.groups_of(RUN, measure) if len(g.rows) > 1 and g.kind != "connection"]
     if not groups:
         return None
     top = scale or draw.heat_top(max(g.hottest.share for g in groups))

@@ -38,6 +38,6 @@ def by_kernel(path: str) -> dict[Identity, dict[str, int]]:
             kind, operations = of_instruction(row["instruction"], executions,
                                               LANES * executions - int(row["idle_lanes"]))
             if operations:
-                of = found.setdefault(profile.kernel(row), {})
-                of[kind] = of.get(kind, 0) + operations
+                counts = found.setdefault(profile.kernel(row), {})
+                counts[kind] = counts.get(kind, 0) + operations
     return found

@@ -36,8 +36,8 @@ def choose(name: str, label: str, options: list[tuple[str, str]]) -> str:
 def figure(svg: str | None, words: str, kind: str = "figure") -> str:
     if svg is None:
         return ""
-    told = f"<figcaption>{escape(words)}</figcaption>" if words else ""
-    return f'<figure class="{kind}"><div>{svg}</div>{told}</figure>'
+    caption = f"<figcaption>{escape(words)}</figcaption>" if words else ""
+    return f'<figure class="{kind}"><div>{svg}</div>{caption}</figure>'
 
 
 def sides(runs: list[Run], make) -> str:
@@ -60,21 +60,21 @@ def in_kernels(run: Run) -> float:
     return total / (number(run.root, "time_ps") or 1)
 
 
-def counted(number_of: int, one: str, many: str) -> str:
-    return f"{count(number_of)} {one if number_of == 1 else many}"
+def counted(number_of: int, singular: str, plural: str) -> str:
+    return f"{count(number_of)} {singular if number_of == 1 else plural}"
 
 
 def head(run: Run) -> str:
     stamp, launches = run.root.get("stamp", {}), run.root.get("kernels", [])
-    told = [f"{run.root.get('platform', '')}, {run.root.get('mode', '')} mode",
-            f"{number(run.root, 'time_ps') / 1e6:.3f} µs simulated, {percent(in_kernels(run))} "
-            "of it in kernels",
-            f"{counted(len(launches), 'launch', 'launches')} of "
-            f"{counted(len(kernel_labels(run.root)), 'kernel', 'kernels')}"]
-    told += provenance.lines(run.root.get("host", {}))
-    told.append(f"heddle {stamp.get('version', '')}, model {str(stamp.get('model', ''))[:12]}, "
-                f"program {str(stamp.get('program', ''))[:12]}")
-    lines = "".join(f'<p class="soft">{escape(line)}</p>' for line in told)
+    facts = [f"{run.root.get('platform', '')}, {run.root.get('mode', '')} mode",
+             f"{number(run.root, 'time_ps') / 1e6:.3f} µs simulated, {percent(in_kernels(run))} "
+             "of it in kernels",
+             f"{counted(len(launches), 'launch', 'launches')} of "
+             f"{counted(len(kernel_labels(run.root)), 'kernel', 'kernels')}"]
+    facts += provenance.lines(run.root.get("host", {}))
+    facts.append(f"heddle {stamp.get('version', '')}, model {str(stamp.get('model', ''))[:12]}, "
+                 f"program {str(stamp.get('program', ''))[:12]}")
+    lines = "".join(f'<p class="soft">{escape(line)}</p>' for line in facts)
     if run.root.get("partial"):
         lines += (f'<p class="notice">The run did not come to its end: '
                   f'{escape(run.root["partial"])}.</p>')
@@ -105,17 +105,17 @@ def findings(run: Run, _: int = 0) -> str:
         return ("<p>No kernel has an account of its wavefronts' cycles, so there is nothing to "
                 "say.</p>")
     whole = sum(k.sum("cycles") for k in timed) or 1
-    told = ""
+    html = ""
     if in_kernels(run) < 0.5:
-        links = [g.hottest for g in run.of(RUN, "utilisation") if g.kind == "link"]
+        links = [g.hottest for g in run.groups_of(RUN, "utilisation") if g.kind == "link"]
         busiest = max(links, key=lambda row: row.share, default=None)
-        told = (f"<p>Most of the time no kernel ran: {percent(in_kernels(run))} of it was in "
+        html = (f"<p>Most of the time no kernel ran: {percent(in_kernels(run))} of it was in "
                 "kernels, the rest in copies, launches and the host's calls"
                 + (f"; the busiest link, {escape(busiest.path)}, was taken for "
                    f"{percent(busiest.share)}" if busiest else "") + ".</p>")
     rest = len(timed) - FINDINGS
     more = f'<p class="soft">{rest} shorter kernels are not listed.</p>' if rest > 0 else ""
-    return (told + '<ol class="findings">'
+    return (html + '<ol class="findings">'
             + "".join(_finding(k, whole) for k in timed[:FINDINGS]) + "</ol>" + more)
 
 
@@ -142,8 +142,8 @@ def by_scope(runs: list[Run], make, name: str) -> str:
 
 
 def scale_of(runs: list[Run], measure: str, scope: str = RUN) -> int:
-    """One end of the scale for the pictures of both runs."""
-    shares = [g.hottest.share for run in runs for g in run.of(scope, measure)]
+    """The end of the colour scale, one for the pictures of both runs."""
+    shares = [g.hottest.share for run in runs for g in run.groups_of(scope, measure)]
     return draw.heat_top(max(shares, default=0))
 
 
@@ -189,12 +189,12 @@ def topology(runs: list[Run]) -> str:
 
 
 def rooflines(run: Run, profile: str | None) -> str:
-    told = ("A dot for each kernel and memory level; the dots of a kernel are in a line, with its "
-            "number. The lines are what the platform's description allows.")
+    words = ("A dot for each kernel and memory level; the dots of a kernel are in a line, with its "
+             "number. The lines are what the platform's description allows.")
     flop = figure(roofline.roofline(run, roofline.operations(run, profile)), "Operations of lanes "
                   "that were active, by the profile. The roof is that of multiply-adds, which "
                   "packed and matrix instructions may pass.") if profile else ""
-    return (f'<div class="two">{figure(roofline.roofline(run, roofline.instructions(run)), told)}'
+    return (f'<div class="two">{figure(roofline.roofline(run, roofline.instructions(run)), words)}'
             f"{flop}</div>")
 
 
@@ -221,8 +221,8 @@ def comparison(runs: list[Run], chosen: Any) -> str:
     rows, more = tables.changed(runs, chosen)
     return section(
         "differences", "What differs",
-        *(f'<p class="notice">{escape(told)}.</p>'
-          for told in differences.other_work([run.root for run in runs])),
+        *(f'<p class="notice">{escape(difference)}.</p>'
+          for difference in differences.other_work([run.root for run in runs])),
         tables.table("results", ["result", *names, "change"], tables.results(*runs)),
         tables.table("changes", ["component", "counter", *names, "change", "elements"], rows)
         if rows else "", f'<p class="soft">{escape(more)}</p>',
@@ -267,7 +267,7 @@ def over(series: Timeline, data: dict[str, Any]) -> str:
              cell(sum(means) / len(means), f"{sum(means) / len(means):.3g}"),
              cell(lane.elements[means.index(max(means))]),
              cell(max(means), f"{max(means):.3g}")]
-            for m in series.measures() for lane in series.of(m) for means in (lane.means(),)]
+            for m in series.measures() for lane in series.lanes_of(m) for means in (lane.means(),)]
     return section(
         "series", "Over time", lists, f'<p class="choose">{_buttons()}</p>',
         '<p class="scale">0 <span id="timeline-ramp"></span> <span id="timeline-top"></span></p>',

@@ -51,7 +51,7 @@ def instructions(run: Run) -> Work | None:
 def operations(run: Run, profile: str) -> Work | None:
     """Operations by the instructions of a profile."""
     by_kernel = flops.by_kernel(profile)
-    found = roofs.multiply_adds(run, {kind for of in by_kernel.values() for kind in of})
+    found = roofs.multiply_adds(run, {kind for kinds in by_kernel.values() for kind in kinds})
     done = {kernel.label: float(sum(by_kernel.get((kernel.name, kernel.gpu), {}).values()))
             for kernel in run.timed()}
     done = {label: value for label, value in done.items() if value}
@@ -61,7 +61,7 @@ def operations(run: Run, profile: str) -> Work | None:
 def _points(run: Run, found: list[Level], work: Work) -> list[Point]:
     points = []
     for number, kernel in enumerate(run.timed()[:KERNELS_SHOWN], 1):
-        moved = {g.path: g for g in run.of(kernel.label, "bandwidth")}
+        moved = {g.path: g for g in run.groups_of(kernel.label, "bandwidth")}
         done = work.done.get(kernel.label, 0.0)
         for level in found:
             group = moved.get(level.path)

@@ -33,7 +33,7 @@ class Run:
 
     def measure(self) -> None:
         """Once the kernels have their labels."""
-        limits.told(self.kernels, self.root, self.path)
+        limits.judged(self.kernels, self.root, self.path)
         try:
             self.model: Model = described(self.tools, self.root, self.path, self.description)
         except Mistake as mistake:
@@ -62,7 +62,7 @@ class Run:
     def _find_sums(self) -> None:
         """Arrays of which a kernel's statistics have the sum alone."""
         for (scope, measure), groups in self.groups.items():
-            whole = {g.path: g for g in self.of(RUN, measure)}
+            whole = {g.path: g for g in self.groups_of(RUN, measure)}
             for group in groups:
                 run = whole.get(group.path)
                 if scope == RUN or len(group.rows) < 2 or not run:
@@ -94,7 +94,7 @@ class Run:
             raise Mistake(made.stderr.strip().removeprefix("heddle: "))
         return made.stdout[made.stdout.index("<svg"):]
 
-    def of(self, scope: str, measure: str) -> list[Group]:
+    def groups_of(self, scope: str, measure: str) -> list[Group]:
         return self.groups.get((scope, measure), [])
 
     def scopes(self) -> Iterator[str]:

@@ -34,7 +34,8 @@ class Resource:
                         for launch in kernel.launches)
             busy = kernel["lds_busy"]
             return (busy / could, f"{count(busy)} of {count(could)} cycles") if could else None
-        group = next((g for g in run.of(kernel.label, self.measure) if g.path == self.path), None)
+        group = next((g for g in run.groups_of(kernel.label, self.measure)
+                      if g.path == self.path), None)
         if not group:
             return None
         most = f"; one element at least {percent(group.least[1])}" if group.least else ""
@@ -52,16 +53,16 @@ def resources(run: Run) -> list[Resource]:
         found.append(Resource("LDS", "cycles in which it serves an instruction"))
     for level in figures.levels(run):
         found.append(Resource(level.name, f"bandwidth of {level.path}", "bandwidth", level.path))
-    joins = [g for g in run.of(RUN, "utilisation") if g.kind == "interconnect" and g.part]
+    joins = [g for g in run.groups_of(RUN, "utilisation") if g.kind == "interconnect" and g.part]
     for group in sorted(joins, key=lambda g: -g.part)[:2]:
         found.append(Resource(group.path.split(".")[-1].replace("[*]", ""),
                               f"requests of {group.path}", "utilisation", group.path))
     return found
 
 
-def _bar(share: float, shown: str, told: str) -> str:
+def _bar(share: float, shown: str, words: str) -> str:
     """A number over a bar as long as it."""
-    return cell(share, shown, told).replace(
+    return cell(share, shown, words).replace(
         '<td class="number"', f'<td class="number light" style="--part:{min(share, 1):.1%}"')
 
 
@@ -91,12 +92,12 @@ def _requests(run: Run, path: str) -> int:
 
 
 def elements(run: Run) -> list[dict[str, Any]]:
-    """For each array that did anything, by element: requests, hit rate, bytes, the share of the
-    possible bytes, stalled share, utilisation. Unknown values are null."""
+    """Rows of each array that did anything, one an element: requests, hit rate, bytes, the share of
+    the possible bytes, stalled share, utilisation. Unknown values are null."""
     arrays: dict[str, Group] = {}
     by_path: dict[str, dict[str, tuple[float, float]]] = {}
     for measure in ("hit_rate", "bandwidth", "stall", "utilisation"):
-        for group in run.of(RUN, measure):
+        for group in run.groups_of(RUN, measure):
             if group.kind in KINDS and len(group.rows) > 1:
                 arrays.setdefault(group.path, group)
                 for row in group.rows:
@@ -136,13 +137,13 @@ def channels(found: list[dict[str, Any]], name: str) -> str:
         columns = list(zip(*array["rows"]))
         requests, moved = columns[1], [value or 0 for value in columns[3]]
         by = requests if any(requests) else moved if any(moved) else columns[6]
-        most, told = _spread([value or 0 for value in by])
+        most, spread = _spread([value or 0 for value in by])
         row = [cell(array["path"]), cell(len(array["rows"])),
                cell(sum(requests), count(sum(requests))),
                cell(sum(moved), count(sum(moved))) if any(moved) else cell("", "–")]
         for column in (2, 4, 5):
             known = [value for value in columns[column] if value is not None]
             row.append(_range(known, percent) if known else cell("", "–"))
-        rows.append([*row, cell(most, f"{most:.2f}", told)])
+        rows.append([*row, cell(most, f"{most:.2f}", spread)])
     return table(name, ["array", "elements", "requests", "bytes", "hits", "of the bandwidth",
                         "stalled", "most / mean"], rows)

@@ -40,7 +40,7 @@ def table(name: str, heads: Iterable[str], rows: Iterable[list[str]]) -> str:
 def keepers(run: Run) -> list[str]:
     """Groups of caches and TLBs with a hit rate: those with most accesses, as the platform has
     them."""
-    groups = run.of(RUN, "hit_rate")
+    groups = run.groups_of(RUN, "hit_rate")
     chosen: list[Group] = []
     for most, wanted in ((4, lambda g: g.kind == "cache"),
                          (1, lambda g: g.path.endswith(".translation")),
@@ -50,7 +50,7 @@ def keepers(run: Run) -> list[str]:
 
 
 def keeper_name(path: str) -> str:
-    """As in 'l1v[*].translation' is 'l1v TLB'."""
+    """A short name of the component at a path: 'l1v TLB' for 'l1v[*].translation'."""
     name = path.replace("[*]", "").removesuffix(".translation").split(".")[-1]
     return f"{name} TLB" if path.endswith(".translation") else name
 
@@ -64,7 +64,7 @@ def _kernel_row(run: Run, kernel: Kernel, whole: int, caches: list[str]) -> list
     parts = {name: value for name, _, value in figures.parted(kernel)}
     slots = sum(parts.values()) or 1
     issued = parts["issued"]
-    hits = {g.path: g for g in run.of(kernel.label, "hit_rate")}
+    hits = {g.path: g for g in run.groups_of(kernel.label, "hit_rate")}
     row = [cell(kernel.short, title=kernel.label), cell(len(kernel.launches)),
            cell(cycles, count(cycles)), cell(cycles / whole, percent(cycles / whole)),
            cell(kernel.sum("work_groups"), count(kernel.sum("work_groups"))),
@@ -113,7 +113,7 @@ def fullest(group: Group, mean: bool = False) -> str:
 
 def levels(run: Run, scope: str, name: str) -> str:
     """What caches and memories moved."""
-    hits = {g.path: g for g in run.of(scope, "hit_rate")}
+    hits = {g.path: g for g in run.groups_of(scope, "hit_rate")}
     rows = []
     for group in sorted(figures.memories(run, scope), key=lambda g: -g.whole):
         if group.part == 0:
@@ -132,11 +132,11 @@ def levels(run: Run, scope: str, name: str) -> str:
 
 
 def _hottest_groups(run: Run, scope: str) -> list[Group]:
-    return sorted(run.of(scope, "utilisation"), key=lambda g: -g.most)[:HOTTEST]
+    return sorted(run.groups_of(scope, "utilisation"), key=lambda g: -g.most)[:HOTTEST]
 
 
 def hottest(run: Run, scope: str, name: str) -> str:
-    stalls = {g.path: g for g in run.of(scope, "stall")}
+    stalls = {g.path: g for g in run.groups_of(scope, "stall")}
     rows = []
     for group in _hottest_groups(run, scope):
         stall = stalls.get(group.path)
@@ -188,12 +188,12 @@ def changed(runs: list[Run], chosen: Any) -> tuple[list[list[str]], str]:
     rows = [[cell(one.path), cell(one.name), *_change(*(side.sum for side in one.sides)),
              cell(", then ".join(side.spread() or "none" for side in one.sides)
                   if any(side.elements > 1 for side in one.sides) else "")] for one in shown]
-    told = (f"The {len(shown)} largest of {len(found)} changes of counters" if found else
-            "No counter differs")
-    told += differences.left_out(below) + (
+    words = (f"The {len(shown)} largest of {len(found)} changes of counters" if found else
+             "No counter differs")
+    words += differences.left_out(below) + (
         "; --all shows all" if len(shown) < len(found) + below else "")
     noise = f" Noise floor: {floor.time * 100:.3g} %, {floor.words}." if floor.time else ""
-    return rows, f"{told}.{noise}"
+    return rows, f"{words}.{noise}"
 
 
 def _hits(row: profile.Row, level: str) -> dict[str, object]:
@@ -212,7 +212,7 @@ def _label(row: profile.Row, labels: dict[Identity, str]) -> str:
 
 
 def hot(run: Run, path: str) -> dict[str, Any]:
-    """For each kernel the instructions with most slot-cycles, for intervals of the timeline."""
+    """The instructions of each kernel with most slot-cycles, for intervals of the timeline."""
     read = profile.read(path)
     names = {(kernel.name, kernel.gpu): kernel.short for kernel in run.kernels}
     profile.check_is_of(read, path, run.root, run.path)

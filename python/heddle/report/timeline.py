@@ -61,8 +61,8 @@ class Timeline:
         self.run = run
         model = run.described()
         most = min(MOST, max(FEWEST, CELLS // model.instances))
-        depths = sorted({name for told in run.root["components"].values()
-                         for name, value in told.items()
+        depths = sorted({name for counters in run.root["components"].values()
+                         for name, value in counters.items()
                          if isinstance(value, dict) and DEPTHS.search(name)})
         intervals = Intervals(model, run.root, path, [*COUNTERS, *depths], most)
         self.lanes: list[Lane] = self._measured(intervals)
@@ -117,8 +117,8 @@ class Timeline:
     def measures(self) -> list[str]:
         return list(dict.fromkeys(lane.measure for lane in self.lanes))
 
-    def of(self, measure: str) -> list[Lane]:
-        """Elements in the order of their paths."""
+    def lanes_of(self, measure: str) -> list[Lane]:
+        """The lanes of a measure, in the order of their paths."""
         return sorted((lane for lane in self.lanes if lane.measure == measure),
                       key=lambda lane: lane.path)
 
@@ -126,7 +126,7 @@ class Timeline:
         """What timeline.js draws."""
         cells, lanes, at = [], [], 0
         for measure in self.measures():
-            for lane in self.of(measure):
+            for lane in self.lanes_of(measure):
                 top, means = lane.top, lane.means()
                 cells.append(lane.cells(top))
                 lanes.append({"measure": measure, "path": lane.path, "kind": lane.kind, "at": at,
@@ -136,13 +136,13 @@ class Timeline:
         packed = base64.b64encode(zlib.compress(b"".join(cells), 9)).decode()
         return {"times": [start for start, _ in self.spans] + [self.spans[-1][1]],
                 "measures": [{"name": m, "words": COUNTERS.get(m, m.replace("_", " ")),
-                              "percent": m in PER_CENT, "scale": _scale(m, self.of(m))}
+                              "percent": m in PER_CENT, "scale": _scale(m, self.lanes_of(m))}
                              for m in self.measures()],
                 "lanes": lanes, "kernels": _launches(self.run), "cells": packed}
 
     def picture(self, measure: str) -> str | None:
         """A figure of one measure: a row for each element. None: nothing has it."""
-        lanes = self.of(measure)
+        lanes = self.lanes_of(measure)
         if not lanes:
             return None
         top = _scale(measure, lanes)

@@ -158,14 +158,14 @@ CONVERTER = "rsvg-convert"
 ACCURACY = "accuracy in %"
 
 
-def panel(kernel: Kernel, left: float, top: float, what: str) -> list[str]:
+def panel(kernel: Kernel, left: float, top: float, quantity: str) -> list[str]:
     """IPC, or accuracy, over the number of launches warmed up with."""
-    value = kernel.accuracy if what == ACCURACY else kernel.ipc
+    value = kernel.accuracy if quantity == ACCURACY else kernel.ipc
     values = [value(mode) for mode in MODES if kernel.cycles.get(mode, 0) > 0]
     x = draw.Linear([0, 10], left + 52, left + 342)
     y = draw.Linear(values, top + 190, top + 30, from_zero=False)
     parts = [draw.text(left + 52, top + 22, f"launch {kernel.launch}: {short(kernel.name)[:40]}"),
-             draw.text((x.start + x.end) / 2, top + 218, f"preceding launches, {what}",
+             draw.text((x.start + x.end) / 2, top + 218, f"preceding launches, {quantity}",
                        "middle", 11)]
     for at in y.ticks():
         parts += [draw.line(x.start, y.at(at), x.end, y.at(at), "#e8e8e8"),
@@ -187,22 +187,22 @@ def panel(kernel: Kernel, left: float, top: float, what: str) -> list[str]:
     return parts
 
 
-def plot(kernels: list[Kernel], what: str) -> str:
+def plot(kernels: list[Kernel], quantity: str) -> str:
     parts = []
     for i, kernel in enumerate(kernels):
-        parts += panel(kernel, i % 2 * WIDTH, i // 2 * HEIGHT, what)
+        parts += panel(kernel, i % 2 * WIDTH, i // 2 * HEIGHT, quantity)
     bottom = (len(kernels) + 1) // 2 * HEIGHT
     for i, (name, colour) in enumerate(LEGEND.items()):
         parts += [draw.box(52 + 110 * i, bottom + 8, 10, 10, colour, name),
                   draw.text(66 + 110 * i, bottom + 17, name, size=11)]
-    return draw.document(bottom + 30, parts, what, 2 * WIDTH)
+    return draw.document(bottom + 30, parts, quantity, 2 * WIDTH)
 
 
 # ---- page
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Without columns that are empty."""
+    """An HTML table without columns that are empty."""
     listed = list(rows)
     kept = [i for i in range(len(head)) if any(str(row[i]) for row in listed)]
 
@@ -238,16 +238,17 @@ def page_of(kernel: Kernel) -> str:
                     for name, value in inputs.items())))
 
 
-def page(title: str, told: Sequence[str], figures: dict[str, tuple[str, str]],
+def page(title: str, facts: Sequence[str], figures: dict[str, tuple[str, str]],
          kernels: list[Kernel]) -> str:
-    head = "".join(f'<p class="soft">{escape(line)}</p>' for line in told)
+    head = "".join(f'<p class="soft">{escape(line)}</p>' for line in facts)
     return whole(title, f"<div><h1>{escape(title)}</h1>{head}</div>",
                  [*(section(name, heading, figure(svg, ""))
                     for name, (heading, svg) in figures.items()), *map(page_of, kernels)])
 
 
 def write_figure(folder: pathlib.Path, name: str, svg: str) -> None:
-    """As SVG, for LaTeX, and as PDF where the converter is installed (see main())."""
+    """Writes a figure as SVG, for LaTeX, and as PDF where the converter is installed (see
+    main())."""
     write(folder / f"{name}.svg", svg)
     write(folder / f"{name}.pgf", pgf.from_svg(svg))
     if shutil.which(CONVERTER):
@@ -299,7 +300,7 @@ def experiment(trials: Trials, chosen: Any, folder: pathlib.Path) -> None:
         write(folder / "index.html",
               page(f"Warm-up: {pathlib.Path(trials.subject).name} on "
                    f"{pathlib.Path(chosen.files[0]).stem}",
-                   provenance.lines(provenance.now(chosen.heddle)), figures, kernels))
+                   provenance.lines(provenance.collect(chosen.heddle)), figures, kernels))
     if not shutil.which(CONVERTER):
         print(f"heddle experiment: no figure is a PDF, since '{CONVERTER}' is not installed "
               "(Debian: librsvg2-bin)", file=sys.stderr)

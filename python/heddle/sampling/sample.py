@@ -19,8 +19,8 @@ def head(launches_word: str, simulated: str) -> str:
     return f"{launches_word:>8} {simulated:>9} {'cycles':>14} {'+-':>9}  kernel"
 
 
-def estimate(of: Record, record: Record) -> str:
-    return (f"{of['cycles']:14.0f} {percent(of['interval'], of['cycles']):7.2f} %  "
+def estimate(sample: Record, record: Record) -> str:
+    return (f"{sample['cycles']:14.0f} {percent(sample['interval'], sample['cycles']):7.2f} %  "
             f"{short(record['name'])}")
 
 

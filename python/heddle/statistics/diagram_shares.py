@@ -16,7 +16,7 @@ def shares(found: Measured, title: str) -> dict[str, Any]:
     model = found.model
 
     def measured(by_name: dict[str, list[tuple[float, float]]], index: int) -> dict[str, Any]:
-        return {name: of[index] for name, of in by_name.items() if of[index][1] > 0}
+        return {name: values[index] for name, values in by_name.items() if values[index][1] > 0}
 
     return {"title": title, "description": model.description, "platform": model.platform,
             "set": model.sets,
@@ -31,8 +31,9 @@ def _kernel(statistics: Statistics, path: str, text: str) -> tuple[Identity, str
     it, with " on GPU N" behind that."""
     name, _, gpu = text.partition(" on GPU ")
     known = kernel_labels(statistics)
-    found = next((of for of, _ in known if of == name or of.startswith(f"{name}(")), "")
-    gpus = [on for of, on in known if of == found]
+    found = next((kernel for kernel, _ in known
+                  if kernel == name or kernel.startswith(f"{name}(")), "")
+    gpus = [on for kernel, on in known if kernel == found]
     chosen = [on for on in gpus if gpu in ("", str(on))]
     if not chosen:
         raise Mistake(f"'--kernel {text}': '{path}' has no kernel of that name"

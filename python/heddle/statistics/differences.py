@@ -119,7 +119,7 @@ def changes(runs: Sequence[Statistics], only: str | None,
     moved = [change for change in found.values() if change.size() and matches(change, only)]
     for change in moved:
         change.weight = change.size() / largest[change.name]
-    kept = [change for change in moved if change.share() > floor.of(change.path, change.name)]
+    kept = [change for change in moved if change.share() > floor.share(change.path, change.name)]
     kept.sort(key=lambda change: (-change.weight, -change.share(), change.path, change.name))
     return kept, len(moved) - len(kept)
 
@@ -149,11 +149,11 @@ def settings(runs: Sequence[Statistics]) -> dict[str, list[str]]:
     rows: dict[str, list[str]] = {}
     for i, run in enumerate(runs):
         stamp = run.get("stamp", {})
-        told = {"platform": run.get("platform"), "mode": run.get("mode"),
-                "program": str(stamp.get("program") or "")[:12],
-                "arguments": shlex.join(program(run)),
-                "partial": run.get("partial"), **stamp.get("settings", {})}
-        for name, value in told.items():
+        facts = {"platform": run.get("platform"), "mode": run.get("mode"),
+                 "program": str(stamp.get("program") or "")[:12],
+                 "arguments": shlex.join(program(run)),
+                 "partial": run.get("partial"), **stamp.get("settings", {})}
+        for name, value in facts.items():
             if value:
                 rows.setdefault(name, ["-"] * len(runs))[i] = str(value)
     return {name: values for name, values in rows.items() if len(set(values)) > 1}

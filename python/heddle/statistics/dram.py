@@ -26,13 +26,13 @@ def lines(model: Model, run: Statistics) -> list[str]:
     busy = {row.path: row.share for row in of_run(model, run).rows("utilisation")}
     moved = [read + written for _, _, read, written in found.values()]
     width = max(map(len, found))
-    told = [" ".join([" " * (width + 9), *(f"{name:>13}" for name in COUNTED),
-                      "of busiest", "utilisation"])]
+    texts = [" ".join([" " * (width + 9), *(f"{name:>13}" for name in COUNTED),
+                       "of busiest", "utilisation"])]
     for i, (path, counts) in enumerate(found.items()):
         share = moved[i] / max(moved) if any(moved) else 0
-        told.append(" ".join([f"{f'dram[{i}]:':<9}{path:<{width}}",
-                              *(f"{value:>13.0f}" for value in counts), f"{100 * share:>8.1f} %",
-                              f"{100 * busy[path]:>9.1f} %" if path in busy else ""]).rstrip())
+        texts.append(" ".join([f"{f'dram[{i}]:':<9}{path:<{width}}",
+                               *(f"{value:>13.0f}" for value in counts), f"{100 * share:>8.1f} %",
+                               f"{100 * busy[path]:>9.1f} %" if path in busy else ""]).rstrip())
     used = sum(moved) / max(moved) if any(moved) else 0
-    return [*told, f"{used:.2f} of {len(found)} controllers in use: bytes of all over those of the "
-            "busiest"]
+    return [*texts, f"{used:.2f} of {len(found)} controllers in use: bytes of all over those of "
+            "the busiest"]

@@ -114,7 +114,7 @@ class Kernel:
         """Lanes of a wavefront."""
         return self["lanes"] or LANES
 
-    def said(self, sentence: str) -> str:
+    def worded(self, sentence: str) -> str:
         return vocabulary.nvidia(sentence) if self.is_nvidia else sentence
 
     @property
@@ -212,11 +212,11 @@ def _head(sides: Sequence[Kernel]) -> Iterable[str]:
     yield sides[0].label
     for letter, k in zip("ab", sides):
         count, instructions = len(k.launches), k.sum("wavefront_instructions")
-        yield k.said(f"  {f'{letter}: ' if len(sides) > 1 else ''}{count} launch"
-                     f"{'' if count == 1 else 'es'}, {k.sum('cycles')} cycles, "
-                     f"{k.sum('work_groups')} work-groups, {instructions} instructions, "
-                     f"{k.wavefronts / instructions if instructions else 0:.2f} wavefront-cycles "
-                     "an instruction")
+        yield k.worded(f"  {f'{letter}: ' if len(sides) > 1 else ''}{count} launch"
+                       f"{'' if count == 1 else 'es'}, {k.sum('cycles')} cycles, "
+                       f"{k.sum('work_groups')} work-groups, {instructions} instructions, "
+                       f"{k.wavefronts / instructions if instructions else 0:.2f} wavefront-cycles "
+                       "an instruction")
         overlapping = sum(launch.get("overlaps") is True for launch in k.launches)
         if overlapping:
             yield (f"  {overlapping} of them while another kernel ran, whose work is in the "
@@ -298,7 +298,7 @@ def table(runs: Sequence[list[Kernel]]) -> str:
         lines = [*_head(sides), "", f"  {'slot-cycles':<26}{heads}", *_rows(sides)]
         for letter, k in zip("ab", sides):
             if k.launches:
-                lines += [f"\n  {letter}" if two else "", *map(k.said, _details(k)),
+                lines += [f"\n  {letter}" if two else "", *map(k.worded, _details(k)),
                           *(f"  {words}" for words in k.words)]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks) or "no kernel has ended\n"

@@ -72,30 +72,30 @@ class Model:
         self.connections = [self._connection(one, links, wires, joins)
                             for one in dump["connections"]]
 
-    def _add_part(self, one: dict[str, Any], kind: dict[str, Any]) -> None:
+    def _add_part(self, part: dict[str, Any], kind: dict[str, Any]) -> None:
         """Parts stand behind what they are in."""
-        owner = self.places[self.index[one["path"].rpartition(".")[0]]]
+        owner = self.places[self.index[part["path"].rpartition(".")[0]]]
         owner.parts.append(len(self.places))
-        self.index[one["path"]] = len(self.places)
-        self.places.append(Place(one["path"], one["type"], "part", owner.clock,
-                                 _resolved(one["measures"]), interface=kind.get("interface", "")))
+        self.index[part["path"]] = len(self.places)
+        self.places.append(Place(part["path"], part["type"], "part", owner.clock,
+                                 _resolved(part["measures"]), interface=kind.get("interface", "")))
 
-    def _connection(self, one: dict[str, Any], links: dict[str, Any], wires: dict[str, Any],
+    def _connection(self, facts: dict[str, Any], links: dict[str, Any], wires: dict[str, Any],
                     joins: set[str]) -> Connection:
-        target = self.places[self.index[one["to"].rpartition(".")[0]]]
-        rate = 1.0 if one["from"].rpartition(".")[0] in joins else float(one["width"])
-        carried = rate * one["payload_bytes"]
+        target = self.places[self.index[facts["to"].rpartition(".")[0]]]
+        rate = 1.0 if facts["from"].rpartition(".")[0] in joins else float(facts["width"])
+        carried = rate * facts["payload_bytes"]
         target.carried_bytes += carried
-        target.asked_bytes += self._most_asked(one["from"], carried)
-        target.payload_bytes = max(target.payload_bytes, one["payload_bytes"])
-        link, wire = one.get("link", ""), one.get("wire", "")
+        target.asked_bytes += self._most_asked(facts["from"], carried)
+        target.payload_bytes = max(target.payload_bytes, facts["payload_bytes"])
+        link, wire = facts.get("link", ""), facts.get("wire", "")
         if not link:
-            return Connection(one["from"], target.path, target.clock, one["from"], rate,
-                              latency=one["latency_cy"])
+            return Connection(facts["from"], target.path, target.clock, facts["from"], rate,
+                              latency=facts["latency_cy"])
         key = (f"{wire} -> {wires[wire]['end']}" if wire
-               else f"{one['from']} -> {one['to']} via {link}")
+               else f"{facts['from']} -> {facts['to']} via {link}")
         medium = wires[wire] if wire else links[link]
-        return Connection(one["from"], target.path, target.clock, key, rate, link,
+        return Connection(facts["from"], target.path, target.clock, key, rate, link,
                           medium["bandwidth_bytes_per_s"])
 
     def _most_asked(self, port: str, carried: float) -> float:
@@ -112,9 +112,9 @@ def _resolved(measures: list[dict[str, Any]]) -> list[tuple[str, Terms, Terms]]:
     return [(one["name"], one["part"], one["whole"]) for one in measures]
 
 
-def _instance(one: dict[str, Any], kind: dict[str, Any]) -> Place:
-    return Place(one["path"], one["type"], kind["kind"], one.get("clock", ""),
-                 _resolved(one["measures"]), speaks=not kind["composite"])
+def _instance(facts: dict[str, Any], kind: dict[str, Any]) -> Place:
+    return Place(facts["path"], facts["type"], kind["kind"], facts.get("clock", ""),
+                 _resolved(facts["measures"]), speaks=not kind["composite"])
 
 
 def _find(statistics: Statistics, path: str, library: str) -> str:

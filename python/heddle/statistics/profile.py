@@ -68,13 +68,13 @@ def check_is_of(rows: list[Row], path: str, statistics: Statistics, other: str) 
         counts = ran.setdefault(identity(launch), [0, 0])
         counts[0] += number(launch, "wavefront_instructions")
         counts[1] += number(launch, "occupancy", "achieved", "wavefront_cycles")
-    told: dict[Identity, list[int]] = {}
+    profiled: dict[Identity, list[int]] = {}
     for row in rows:
-        counts = told.setdefault(kernel(row), [0, 0])
+        counts = profiled.setdefault(kernel(row), [0, 0])
         counts[0] += int(row["executions"])
         counts[1] += cycles(row)
     names = labels(rows) | kernel_labels(statistics)
-    for key, counts in told.items():
+    for key, counts in profiled.items():
         if ran.get(key) != counts:
             had = "has {} instructions in {} slot-cycles".format(*ran[key]) if key in ran else \
                 "has no such kernel"
@@ -165,23 +165,23 @@ def _line(row: Row, whole: int, place: str) -> str:
 
 
 def table(path: str, program: str | None) -> str:
-    """For each kernel its instructions in order, with what their cycles went to, and the line of
-    the source where the program knows it."""
+    """The instructions of each kernel in order, with what their cycles went to, and the line of the
+    source where the program knows it."""
     rows = read(path)
     if not rows:
         return "no kernel ran with timing, so there is no profile of instructions\n"
-    places, told, names = source_lines(program, rows), "", labels(rows)
+    places, text, names = source_lines(program, rows), "", labels(rows)
     for one, group in itertools.groupby(rows, key=kernel):
-        of = list(group)
-        whole = sum(map(cycles, of))
-        executed = sum(int(row["executions"]) for row in of)
+        members = list(group)
+        whole = sum(map(cycles, members))
+        executed = sum(int(row["executions"]) for row in members)
         slots = f"{whole} slot-cycles of wavefronts"
-        if "waiting.memory" in of[0]:
+        if "waiting.memory" in members[0]:
             slots = vocabulary.nvidia(slots)
-        told += (f"{names[one]}\n  {executed} instructions executed, {slots}\n\n"
+        text += (f"{names[one]}\n  {executed} instructions executed, {slots}\n\n"
                  f"  {'offset':>12} {'executions':>10} {'slot-cycles':>12} {'of all':>7} "
                  f"{'lines / cy':>12} {'L1':>7} {'L2':>7}  instruction  ; most of its cycles\n")
-        told += "".join(
+        text += "".join(
             _line(row, whole, places.get((row["symbol"], int(row["offset"])), "")) + "\n"
-            for row in of) + "\n"
-    return told
+            for row in members) + "\n"
+    return text

@@ -101,7 +101,7 @@ class _Reader:
         return start, end
 
     def intervals(self, file: TextIO) -> Iterator[tuple[int, int]]:
-        """When one is told of, sums are of it."""
+        """The intervals, each when its sums are complete."""
         together = -(-max(sum(1 for _ in file) - 1, 0) // self.most)
         file.seek(0)
         rows = csv.reader(file)
@@ -135,9 +135,9 @@ def arrays(model: Model) -> Arrays:
     return groups, heads
 
 
-def sums(found: Measured, of: Arrays, interval: tuple[int, int]) -> Iterator[Row]:
+def sums(found: Measured, array_groups: Arrays, interval: tuple[int, int]) -> Iterator[Row]:
     """What was measured, of all elements of an array together."""
-    groups, heads = of
+    groups, heads = array_groups
     totals: list[dict[str, list[float]]] = [{} for _ in heads]
     for name in NAMES:
         for group, (part, whole) in zip(groups, [*found.shares[name], *found.connections[name]]):
@@ -243,16 +243,17 @@ class Intervals:
         found.add_connections(root["connections"], root["links"], connections)
         return Interval(span, found, instances, connections)
 
-    def _add_counted(self, one: Counted, grown: dict[Column, list[int]]) -> None:
-        cycles = [(end - start) * self.model.hz[one.clock] // 10**12 for start, end in self.spans]
-        one.part, one.whole = [0] * len(cycles), cycles
-        for column in one.columns:
-            if len(column.keys) == 3 and one.name.endswith("cycles"):
+    def _add_counted(self, counted: Counted, grown: dict[Column, list[int]]) -> None:
+        hz = self.model.hz[counted.clock]
+        cycles = [(end - start) * hz // 10**12 for start, end in self.spans]
+        counted.part, counted.whole = [0] * len(cycles), cycles
+        for column in counted.columns:
+            if len(column.keys) == 3 and counted.name.endswith("cycles"):
                 _spread_back(grown[column], cycles)
             if len(column.keys) == 4 and column.keys[-1] == "count":
-                one.whole = grown[column]
+                counted.whole = grown[column]
             else:
-                one.part = grown[column]
+                counted.part = grown[column]
 
 
 def read(model: Model, statistics: Statistics, path: str,
@@ -265,8 +266,8 @@ def read(model: Model, statistics: Statistics, path: str,
     together: dict[tuple[str, str], list[Counted]] = {}
     for one in intervals.counted:
         together.setdefault((one.name, collapse(one.path)), []).append(one)
-    for (name, array), of in together.items():
-        parts = map(sum, zip(*(one.part for one in of)))
-        wholes = map(sum, zip(*(one.whole for one in of)))
+    for (name, array), members in together.items():
+        parts = map(sum, zip(*(one.part for one in members)))
+        wholes = map(sum, zip(*(one.whole for one in members)))
         for span, part, whole in zip(intervals.spans, parts, wholes):
-            yield Row(*span, array, of[0].type, of[0].kind, name, part, whole, 0)
+            yield Row(*span, array, members[0].type, members[0].kind, name, part, whole, 0)

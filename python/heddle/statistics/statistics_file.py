@@ -108,15 +108,15 @@ def title(root: Statistics) -> str:
     """What ran on which platform: "matmul_tiled 256 on r9nano, gpu.l2=1MiB"."""
     stamp = root.get("stamp", {})
     words = program(root) or ["a run"]
-    told = " ".join([words[0].rpartition("/")[2], *words[1:]])
-    return ", ".join([f"{told} on {root.get('platform', 'a platform')}", *stamp.get("set", [])])
+    command = " ".join([words[0].rpartition("/")[2], *words[1:]])
+    return ", ".join([f"{command} on {root.get('platform', 'a platform')}", *stamp.get("set", [])])
 
 
-def number(of: Any, *keys: str) -> int:
+def number(values: Any, *keys: str) -> int:
     """The whole number at these keys, one below the other; 0 where there is none."""
     for key in keys:
-        of = of.get(key) if isinstance(of, dict) else None
-    return of if type(of) is int else 0  # not a bool
+        values = values.get(key) if isinstance(values, dict) else None
+    return values if type(values) is int else 0  # not a bool
 
 
 def collapse(path: str) -> str:

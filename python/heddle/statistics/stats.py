@@ -143,7 +143,7 @@ def cpi(chosen: Options, runs: list[Statistics]) -> str:
     if len(runs) > 2:
         raise Mistake("'--report' compares two runs at most", usage=True)
     differences.check(runs, chosen.files)
-    found = [limits.told(kernels.read(run, name), run, name)
+    found = [limits.judged(kernels.read(run, name), run, name)
              for run, name in zip(runs, chosen.files)]
     return kernels.rows_csv(found) if chosen.csv else kernels.table(found)
 
@@ -181,14 +181,14 @@ def limits(chosen: Options, runs: list[Statistics]) -> str:
     from heddle.statistics import kernels
     from heddle.verdict import limits as rules
     found = kernels.read(runs[0], chosen.files[0])
-    told = list(rules.report(found, runs[0], chosen.files[0]))
+    reported = list(rules.report(found, runs[0], chosen.files[0]))
     if chosen.csv:
         return csv_text(["kernel", "cause", "share", "words", "settings"],
                         ([label, limit.what, f"{limit.share:.1f}", limit.sentence,
                           "; ".join(setting.words for setting in limit.tries)]
-                         for label, of in told for limit in of))
-    return "".join(f"{line}\n" for label, of in told
-                   for line in (label, *(f"  {limit.words}" for limit in of)))
+                         for label, kernel_limits in reported for limit in kernel_limits))
+    return "".join(f"{line}\n" for label, kernel_limits in reported
+                   for line in (label, *(f"  {limit.words}" for limit in kernel_limits)))
 
 
 def series(chosen: Options, runs: list[Statistics]) -> str:
@@ -207,7 +207,7 @@ def series(chosen: Options, runs: list[Statistics]) -> str:
 
 def trust(chosen: Options, runs: list[Statistics]) -> str:
     from heddle.verdict import trust as found
-    return "\n".join(found.told(chosen, runs[0], chosen.files[0], chosen.description)) + "\n"
+    return "\n".join(found.report(chosen, runs[0], chosen.files[0], chosen.description)) + "\n"
 
 
 def counters(chosen: Options, runs: list[Statistics]) -> str:
@@ -238,11 +238,11 @@ def _warn(name: str, run: Statistics) -> None:
     sample = run.get("sample")
     if sample:
         cycles, interval = (float(sample.get(key, 0)) for key in ("cycles", "interval"))
-        told = (", and all launches were simulated whole" if is_whole(sample) else
-                ": cycles and counters are of what was simulated in detail; all launches would "
-                f"take {cycles:.0f} cycles, "
-                f"+- {100 * interval / cycles if cycles > 0 else 0:.2f} % at 95 %")
-        print(f"heddle stats: '{name}' is a sample{told}", file=sys.stderr)
+        words = (", and all launches were simulated whole" if is_whole(sample) else
+                 ": cycles and counters are of what was simulated in detail; all launches would "
+                 f"take {cycles:.0f} cycles, "
+                 f"+- {100 * interval / cycles if cycles > 0 else 0:.2f} % at 95 %")
+        print(f"heddle stats: '{name}' is a sample{words}", file=sys.stderr)
 
 
 def main(chosen: Options) -> int:

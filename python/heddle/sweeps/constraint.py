@@ -45,8 +45,8 @@ class Constraint:
         if not self.names:
             raise self._wrong(f"names nothing that is varied; that is {self.known}")
 
-    def _wrong(self, what: str) -> Mistake:
-        return Mistake(f"{self.place}: the constraint '{self.text}' {what}", usage=True)
+    def _wrong(self, message: str) -> Mistake:
+        return Mistake(f"{self.place}: the constraint '{self.text}' {message}", usage=True)
 
     def _number(self, found: re.Match[str]) -> str:
         value = number_of(found[0])

@@ -83,11 +83,11 @@ def errors_named(path: pathlib.Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        told = " ".join(str(error).split())
-        if "full" in told or "disk I/O" in told:
-            raise Mistake(f"cannot write '{path}': {told}; what was done before is kept, and the "
-                          "same command goes on when there is room") from None
-        raise Mistake(f"'{path}' cannot be used: {told}; if it is damaged, remove it, and the "
+        message = " ".join(str(error).split())
+        if "full" in message or "disk I/O" in message:
+            raise Mistake(f"cannot write '{path}': {message}; what was done before is kept, and "
+                          "the same command goes on when there is room") from None
+        raise Mistake(f"'{path}' cannot be used: {message}; if it is damaged, remove it, and the "
                       "points are run again") from None
 
 
@@ -191,9 +191,9 @@ class Database:
             before, now = plan_of(self.path, rows["plan"]), json.loads(text)
             names = sorted(name for name in {**before, **now} if json.dumps(before.get(name))
                            != json.dumps(now.get(name)))  # the order counts, too
-            told = "; ".join(f"{name}: {_short(before.get(name))}, not {_short(now.get(name))}"
-                             for name in names)
-            raise Mistake(f"'{self.folder}' is another sweep, with {told}. Name another folder "
+            changes = "; ".join(f"{name}: {_short(before.get(name))}, not {_short(now.get(name))}"
+                                for name in names)
+            raise Mistake(f"'{self.folder}' is another sweep, with {changes}. Name another folder "
                           "with -o, or remove this one")
         if "plan" not in rows:
             with errors_named(self.path):

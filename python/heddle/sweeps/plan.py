@@ -70,8 +70,8 @@ class Point:
 
     @property
     def name(self) -> str:
-        told = [f"{name.strip('{}')}={value}" for name, value in self.values.items()]
-        return " ".join([*([self.program] if self.program else []), *told]) or self.platform
+        parts = [f"{name.strip('{}')}={value}" for name, value in self.values.items()]
+        return " ".join([*([self.program] if self.program else []), *parts]) or self.platform
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Plan:
                 enumerate(sorted(found, key=lambda f: f[0]), 1)]
 
     def _drawn(self, total: int) -> Iterator[int]:
-        """At random, each once; of very many not all."""
+        """Points drawn at random, each once; if there are very many, not all of them."""
         source, seen = random.Random(self.seed), set()
         if total <= POINTS_MAX:
             yield from source.sample(range(total), total)

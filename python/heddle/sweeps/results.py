@@ -74,7 +74,8 @@ class Results:
 
     @functools.cache
     def values(self, name: str) -> list[str]:
-        """As the plan lists them; a point whose program lacks the input has none."""
+        """The values of a setting, as the plan lists them; a point whose program lacks the input
+        has none."""
         listed = list(self.plan["vary"].get(name, ()))
         for program in self.plan["programs"]:
             listed += program["inputs"].get(name, ())

@@ -42,7 +42,7 @@ NAMED = 20           # failures on the terminal
 
 
 def plan_of(options: Options) -> Plan:
-    """From a sweep file, or from the command line."""
+    """The plan of a sweep file, or of the command line."""
     more: dict[str, Any] = {"limit": options.limit} if options.limit else {}
     if options.generic:
         more["generic"] = True
@@ -118,12 +118,13 @@ class Toolkit:
         known = self._rows(platform, sets)
         asked = {name: [value for value in values if not _is_allowed(known.get(plain(name)), value)]
                  for name, values in plan.vary.items()}
-        told: list[str] = []
+        mistakes: list[str] = []
         for i in range(max((len(values) for values in asked.values()), default=0)):
             varied = [f"{name}={values[i]}" for name, values in asked.items() if i < len(values)]
-            told += [line for line in self._mistakes(platform, sets, varied) if line not in told]
-        if told:
-            raise Mistake(f"{plan.place}: on '{platform}':\n" + "\n".join(told), usage=True)
+            mistakes += [line for line in self._mistakes(platform, sets, varied)
+                         if line not in mistakes]
+        if mistakes:
+            raise Mistake(f"{plan.place}: on '{platform}':\n" + "\n".join(mistakes), usage=True)
 
     def _rows(self, platform: str, sets: list[str]) -> dict[str, dict[str, Any]]:
         """What `heddle params` says of each parameter, by its path without indices."""
@@ -147,11 +148,11 @@ class Toolkit:
             found = json.loads(made.stdout)
         except ValueError:
             raise Mistake(f"'{platform}' cannot be checked:\n{made.stderr.strip()}") from None
-        for said in found:
-            if said["severity"] == "error" and said["file"] == "--set":
-                notes = "".join(f" ({note['message']})" for note in said["notes"]
+        for entry in found:
+            if entry["severity"] == "error" and entry["file"] == "--set":
+                notes = "".join(f" ({note['message']})" for note in entry["notes"]
                                 if note["kind"] == "help")
-                yield f"  {setting}: {said['message']} [{said['code']}]{notes}"
+                yield f"  {setting}: {entry['message']} [{entry['code']}]{notes}"
 
     def program_digest(self, program: plans.Program) -> str:
         if not program.command:
@@ -220,9 +221,9 @@ class Sweep:
         """Commands that build the platforms of `points`. One that fails is no failure here: the
         points that need it fail, and say why."""
         platforms = sorted({(str(pathlib.Path(p.platform).resolve()), p.settings) for p in points})
-        each = max(1, self.jobs // max(len(platforms), 1))
+        jobs_each = max(1, self.jobs // max(len(platforms), 1))
         return [["setpriv", "--pdeathsig", "KILL", self.toolkit.path, "build", platform,
-                 *(w for s in settings for w in ("--set", s)), "--jobs", str(each)]
+                 *(w for s in settings for w in ("--set", s)), "--jobs", str(jobs_each)]
                 for platform, settings in platforms]
 
     def batches(self, points: Sequence[Point], keys: dict[int, str],
@@ -264,7 +265,7 @@ class Sweep:
         waiting = database.waiting()
         database.finished.clear()
         if waiting:
-            database.begin(provenance.now(self.toolkit.path))
+            database.begin(provenance.collect(self.toolkit.path))
             before = signal.signal(signal.SIGTERM, _interrupt)
             try:
                 self._run(database, {p.number: key for p, key in zip(self.points, keys)}, say)
@@ -298,16 +299,16 @@ class Sweep:
                   generic: bool, began: float, say: Callable[[str], None] | None) -> None:
         if not points:
             return
-        told = time.monotonic()
+        reported = time.monotonic()
 
         def look() -> None:
-            nonlocal told
-            if time.monotonic() - told < POLL:
+            nonlocal reported
+            if time.monotonic() - reported < POLL:
                 return
-            told = time.monotonic()
+            reported = time.monotonic()
             database.collect()
             if say:
-                say(self._progress(database, told - began))
+                say(self._progress(database, reported - began))
 
         try:
             with Pool(self.jobs, self.folder / "workers.log") as pool:
@@ -350,9 +351,9 @@ def tables(folder: pathlib.Path) -> tuple[list[str], list[list[str]]]:
     rows = []
     for row in reading.rows("SELECT point, platform, program, state, time_ps, kernels_ps, cycles, "
                             "instructions FROM points ORDER BY point"):
-        own, said = settings.get(row[0], {}), printed.get(row[0], {})
+        own, values = settings.get(row[0], {}), printed.get(row[0], {})
         cells = [*row[:3], *(own.get(name, "") for name in names), *row[3:],
-                 *(said.get(name) for name in plan["results"])]
+                 *(values.get(name) for name in plan["results"])]
         rows.append(["" if cell is None else f"{cell:.9g}" if isinstance(cell, float)
                      else str(cell) for cell in cells])
     reading.close()
@@ -381,7 +382,7 @@ def host_csv(folder: pathlib.Path) -> str:
 
 
 def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """For a terminal, without columns that are the same or empty in all rows."""
+    """A table for a terminal, without columns that are the same or empty in all rows."""
     shown = [i for i, name in enumerate(columns)
              if i == 0 or name == "cycles" or len({row[i] for row in rows}) > 1]
     lines = [[columns[i] for i in shown], *([row[i] for i in shown] for row in rows)]

@@ -31,8 +31,8 @@ def unit_of(name: str, values: Sequence[float]) -> tuple[str, float]:
     if name in PS:
         least = min((value for value in values if value > 0), default=1.0)
         unit, factor = next(((u, f) for u, f in TIMES if least >= f), ("ps", 1.0))
-        told = {"time": "simulated time", "kernels": "time in kernels"}[name]
-        return f"{told}, {unit}", factor
+        words = {"time": "simulated time", "kernels": "time in kernels"}[name]
+        return f"{words}, {unit}", factor
     if name.endswith(".hit_rate"):
         return f"{name.removesuffix('.hit_rate')} hit rate, %", 0.01
     return {"ipc": "instructions a cycle"}.get(name, name), 1.0
@@ -184,11 +184,11 @@ def over(results: Results, result: str, x: str, group: str = "") -> Figure | Non
     y = axis([value / factor for value in everything], BOTTOM, TOP)
     many = max(len(cell.points) for cell in found)
     title = f"{words.split(',')[0]} over {x}" + (f", by {group}" if group else "")
-    told = f"lines: medians; bands: all of up to {many} points" if many > 1 else \
+    note = f"lines: medians; bands: all of up to {many} points" if many > 1 else \
         f"{len(everything)} points"
-    told += _note(y)
+    note += _note(y)
     shapes = [text(WIDTH / 2, 20, cut(title, 60), "middle", 15),
-              text(WIDTH / 2, 38, told, "middle", 12, ' fill="#444"'),
+              text(WIDTH / 2, 38, note, "middle", 12, ' fill="#444"'),
               *_y_grid(y, factor, words)]
     for value in ordinal.labels():
         shapes.append(text(ordinal.at(value), BOTTOM + 16, cut(value, 18), "middle", 11))
@@ -261,8 +261,8 @@ def _marks(found: Sequence[Machine], best: Sequence[int],
                   'stroke-width="1.8"/>')
     for i in best:
         a, b = at(found[i])
-        told = ", ".join(f"{name} {value}" for name, value in found[i].settings.items())
-        shapes.append(mark(a, b, 1, 1.2, f"{told}: {found[i].good:.6g} at {found[i].cost:.6g}"))
+        words = ", ".join(f"{name} {value}" for name, value in found[i].settings.items())
+        shapes.append(mark(a, b, 1, 1.2, f"{words}: {found[i].good:.6g} at {found[i].cost:.6g}"))
         left = a > RIGHT - 30
         shapes.append(text(a - 6 if left else a + 6, b - 6, str(found[i].points[0]),
                            "end" if left else "start", 11))
@@ -283,10 +283,10 @@ def pareto(results: Results, result: str, cost: str, more: bool | None = None) -
     x = axis([value / x_factor for value in xs], LEFT, RIGHT)
     y = axis([value / factor for value in ys], BOTTOM, TOP)
     title = f"{words.split(',')[0]} against {x_words.split(',')[0]}"
-    each = len(found[0].points)
-    told = f"{len(found)} machines" + (f", means of {each} points each" if each > 1 else "")
+    count = len(found[0].points)
+    note = f"{len(found)} machines" + (f", means of {count} points each" if count > 1 else "")
     shapes = [text(WIDTH / 2, 20, cut(title, 60), "middle", 15),
-              text(WIDTH / 2, 36, told, "middle", 12, ' fill="#444"'),
+              text(WIDTH / 2, 36, note, "middle", 12, ' fill="#444"'),
               text(WIDTH / 2, 51, f"on the line those that no other beats{_note(y)}", "middle", 12,
                    ' fill="#444"'), *_y_grid(y, factor, words)]
     for value in x.ticks():

@@ -91,10 +91,10 @@ def _pareto(results: Results) -> str:
         '<p class="soft">Numbers beside marks are those of points below.</p>')
 
 
-def worth(results: Results, setting: str, of: str) -> list[tuple[str, float, int]]:
+def worth(results: Results, setting: str, result: str) -> list[tuple[str, float, int]]:
     """Each value, by how much the result changes against the first value where all other settings
     are the same (geometric mean), and of how many such pairs."""
-    numbers = results.result(of)
+    numbers = results.result(result)
     same: dict[tuple[tuple[str, str], ...], dict[str, float]] = {}
     for row in results.done:
         if setting in row.settings and numbers.get(row.point, 0) > 0:
@@ -116,8 +116,8 @@ def _told_of(results: Results) -> str:
 
 def by_effect(results: Results) -> list[tuple[str, list[tuple[str, float, int]]]]:
     """What settings are worth: those of the machine first, the largest change before others."""
-    machine, of = results.machine(), _told_of(results)
-    found = [(name, worth(results, name, of)) for name in results.settings()]
+    machine, result = results.machine(), _told_of(results)
+    found = [(name, worth(results, name, result)) for name in results.settings()]
     return sorted(found, key=lambda one: (one[0] not in machine, -max(
         (abs(math.log(ratio)) for _, ratio, _ in one[1]), default=0)))
 
@@ -134,11 +134,11 @@ def _worth(results: Results) -> str:
                          cell(change, f"{change:+.2f}\u00a0%"), cell(pairs)])
     if not rows:
         return ""
-    told = "time in kernels" if _told_of(results) == "kernels" else "simulated time"
+    measure = "time in kernels" if _told_of(results) == "kernels" else "simulated time"
     return pages.section(
         "worth", "What each setting is worth", table(
-            "worth-0", ["setting", "from", "to", told, "pairs"], rows),
-        f'<p class="soft">Geometric mean of the change of {told} between points that differ in '
+            "worth-0", ["setting", "from", "to", measure, "pairs"], rows),
+        f'<p class="soft">Geometric mean of the change of {measure} between points that differ in '
         "nothing else.</p>")
 
 
@@ -152,12 +152,12 @@ def _points(results: Results) -> str:
             value = numbers[name].get(row.point)
             cells.append(cell("") if value is None else cell(value, _short(name, value)))
         rows.append(cells)
-    told = "" if len(results.done) <= ROWS else \
+    note = "" if len(results.done) <= ROWS else \
         f'<p class="soft">The first {ROWS} of {len(results.done)}; points.csv has all.</p>'
     return pages.section("points", "Points", table(
         "points-0", ["point", *names, *(f"{n}, ps" if n in ("time", "kernels") else n
                                         for n in listed)], rows) if rows else
-        "<p>No point is done.</p>", told)
+        "<p>No point is done.</p>", note)
 
 
 def _short(name: str, value: float) -> str:
@@ -189,17 +189,17 @@ def page(folder: pathlib.Path) -> str:
     plan = results.plan
     failed = sum(row.state == FAILED for row in results.rows)
     waiting = sum(row.state not in (DONE, FAILED) for row in results.rows)
-    told = [f"{len(results.done)} of {len(results.rows)} points"
-            + (f", {failed} failed" if failed else "")
-            + (f", {waiting} have not been run" if waiting else ""),
-            "on " + ", ".join(plan["platforms"])
-            + (", set: " + ", ".join(plan["set"]) if plan["set"] else ""),
-            *(" ".join(program["command"]) for program in plan["programs"] if program["command"]),
-            *(f"{name}: {', '.join(results.values(name))}" for name in results.settings()
-              if name not in ("platform", "program")), *_made(results)]
+    facts = [f"{len(results.done)} of {len(results.rows)} points"
+             + (f", {failed} failed" if failed else "")
+             + (f", {waiting} have not been run" if waiting else ""),
+             "on " + ", ".join(plan["platforms"])
+             + (", set: " + ", ".join(plan["set"]) if plan["set"] else ""),
+             *(" ".join(program["command"]) for program in plan["programs"] if program["command"]),
+             *(f"{name}: {', '.join(results.values(name))}" for name in results.settings()
+               if name not in ("platform", "program")), *_made(results)]
     title = folder.resolve().name
     head = f"<div><h1>{escape(title)}</h1>" + "".join(
-        f'<p class="soft">{escape(line)}</p>' for line in told) + "</div>"
+        f'<p class="soft">{escape(line)}</p>' for line in facts) + "</div>"
     sections = [f'<div class="columns"><div>{_over(results)}</div><div>{_pareto(results)}'
                 f"{_worth(results)}</div></div>", _failures(results), _points(results)]
     return pages.whole(title, head, sections, [pages.json_script("points-data", _data(results))],

@@ -36,17 +36,18 @@ def number_of(text: str) -> float | None:
 
 def _range(text: str, found: re.Match[str], place: str) -> list[str]:
     """LO..HI by ones, LO..HI+STEP, LO..HI*FACTOR."""
-    low, low_unit, high, high_unit, how, step, step_unit = found.groups()
-    units = {low_unit, high_unit} | ({step_unit} if how == "+" else set())
+    low, low_unit, high, high_unit, operator, step, step_unit = found.groups()
+    units = {low_unit, high_unit} | ({step_unit} if operator == "+" else set())
     family = family_of(high_unit)
-    if family is None or any(unit not in family for unit in units) or (how == "*" and step_unit):
+    if family is None or any(unit not in family for unit in units) or (
+            operator == "*" and step_unit):
         raise Mistake(f"{place}: the units of '{text}' do not fit together", usage=True)
-    if how is None and len(units) > 1:
+    if operator is None and len(units) > 1:
         raise Mistake(f"{place}: '{text}' needs a step, as in {text}*2", usage=True)
-    factor = family[high_unit] if how is None else 1
+    factor = family[high_unit] if operator is None else 1
     at, end = int(low) * family[low_unit] // factor, int(high) * family[high_unit] // factor
-    by = int(step) * (family[step_unit] if how == "+" else 1) if how else 1
-    if at > end or (how == "*" and (by < 2 or at < 1)) or by < 1:
+    by = int(step) * (family[step_unit] if operator == "+" else 1) if operator else 1
+    if at > end or (operator == "*" and (by < 2 or at < 1)) or by < 1:
         raise Mistake(f"{place}: '{text}' is not a range: the smaller end comes first, steps are "
                       "positive, factors at least 2", usage=True)
     values: list[str] = []
@@ -54,7 +55,7 @@ def _range(text: str, found: re.Match[str], place: str) -> list[str]:
         if len(values) == MOST:
             raise Mistake(f"{place}: '{text}' has more than {MOST} values", usage=True)
         values.append(spelled(at * factor, family, high_unit if len(units) == 1 else None))
-        at = at * by if how == "*" else at + by
+        at = at * by if operator == "*" else at + by
     return values
 
 

@@ -54,7 +54,7 @@ def logged(log: str) -> list[tuple[int, int, str, int, int]]:
 
 @functools.cache
 def environment() -> dict[bytes, bytes]:
-    """As it is at the first point. To encode it each time costs a tenth of a millisecond."""
+    """The environment at the first point. To encode it each time costs a tenth of a millisecond."""
     return dict(os.environb)
 
 
@@ -94,7 +94,7 @@ def run(words: list[str], log: str, limit: float | None) -> tuple[int, float, fl
 
 
 def watch(pid: int, seconds: float) -> None:
-    """Until it ends; or ends it."""
+    """Waits until the process ends, or ends it when the time is over."""
     descriptor = os.pidfd_open(pid)
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
@@ -136,12 +136,12 @@ def over_arrays(path: str) -> str:
     return INDEX.sub("[*]", path)
 
 
-def components(told: dict[str, Any]) -> dict[str, dict[str, int]]:
-    """Components by path and name: sums over arrays; what is 0 is left out. Of a histogram count
-    and sum."""
+def components(statistics: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Counters by path and name: sums over arrays; what is 0 is left out. A histogram gives its
+    count and sum."""
     sums: dict[str, dict[str, int]] = {}
     for section in ("components", "links"):
-        for path, values in told.get(section, {}).items():
+        for path, values in statistics.get(section, {}).items():
             row = sums.setdefault(over_arrays(path), {})
             for name, value in values.items():
                 if not value or name == "latency_ps":
@@ -153,7 +153,7 @@ def components(told: dict[str, Any]) -> dict[str, dict[str, int]]:
                         if number and type(number) is int and part not in ("min", "max"):
                             part = f"{name}.{part}"
                             row[part] = row.get(part, 0) + number
-    for clock, values in told.get("clocks", {}).items():
+    for clock, values in statistics.get("clocks", {}).items():
         sums[f"clock {clock}"] = {"cycles": values.get("cycles", 0)}
     return sums
 
@@ -161,12 +161,12 @@ def components(told: dict[str, Any]) -> dict[str, dict[str, int]]:
 def kept(path: str) -> dict[str, Any]:
     """The part of a statistics file that is kept."""
     with open(path, encoding="utf-8") as file:
-        told = json.load(file)
-    host = told.get("host", {})
-    return {"time_ps": told["time_ps"],
-            "kernels": kernels(told.get("kernels", [])),
-            "components": components(told),
-            "model": told.get("stamp", {}).get("model", ""),
+        statistics = json.load(file)
+    host = statistics.get("host", {})
+    return {"time_ps": statistics["time_ps"],
+            "kernels": kernels(statistics.get("kernels", [])),
+            "components": components(statistics),
+            "model": statistics.get("stamp", {}).get("model", ""),
             "host": [host.get("kips"), host.get("peak_rss_bytes")]}
 
 
@@ -198,8 +198,8 @@ def complaint(texts: Iterable[str], status: int) -> str:
     lines = [line.strip() for text in texts for line in text.splitlines()
              if line.strip() and "nothing was written to" not in line]
     marked = [line for line in lines if "error:" in line or line.startswith(("heddle", "FAIL"))]
-    said = (marked or lines or ["it printed nothing"])[-1]
-    return f"{f'signal {-status}' if status < 0 else f'status {status}'}: {said[:300]}"
+    message = (marked or lines or ["it printed nothing"])[-1]
+    return f"{f'signal {-status}' if status < 0 else f'status {status}'}: {message[:300]}"
 
 
 def result(ran: Ran, batch: dict[str, Any]) -> dict[str, Any]:
@@ -208,11 +208,11 @@ def result(ran: Ran, batch: dict[str, Any]) -> dict[str, Any]:
         return {"failed": was_limited(status, ran.cpu, ran.wall, batch["limit"]) or complaint(
             map(read_tail, (f"{log}.out", f"{log}.err")), status)}
     try:
-        told = kept(f"{log}.json")
+        statistics = kept(f"{log}.json")
     except (OSError, ValueError, KeyError):
         return {"failed": "it wrote no statistics; does it use the GPU?"}
     numbers, missing = printed(batch["results"], log)
-    return {"failed": missing} if missing else {**told, "printed": numbers}
+    return {"failed": missing} if missing else {**statistics, "printed": numbers}
 
 
 # ---- a batch
@@ -254,11 +254,11 @@ def keep(log: str, folder: str, number: int, statistics: bool) -> None:
 def tell(ran: Ran, batch: dict[str, Any]) -> bytes:
     """A line of the results. Its files are in their places then."""
     number = ran.point["number"]
-    told = result(ran, batch)
+    record = result(ran, batch)
     keep(ran.log, batch["folder"], number, batch["keep"])
     return ENCODER.encode({
         "point": number, "key": ran.point["key"], "status": ran.status,
-        "cpu": round(ran.cpu, 6), "wall": round(ran.wall, 6), **told}).encode() + b"\n"
+        "cpu": round(ran.cpu, 6), "wall": round(ran.wall, 6), **record}).encode() + b"\n"
 
 
 def write(out: int, lines: bytes) -> None:
@@ -271,13 +271,13 @@ def run_points(points: Iterable[dict[str, Any]], batch: dict[str, Any], out: int
     """What small points wrote is read for some of them at once: behind a simulation the caches of
     the processor have nothing of this program, and reading takes three times as long."""
     ran: list[Ran] = []
-    told = time.monotonic()
+    reported = time.monotonic()
     for point in points:
         ran.append(run_point(point, batch))
-        if time.monotonic() - told >= TOGETHER:
+        if time.monotonic() - reported >= TOGETHER:
             write(out, b"".join([tell(one, batch) for one in ran]))
             ran.clear()
-            told = time.monotonic()
+            reported = time.monotonic()
     write(out, b"".join([tell(one, batch) for one in ran]))
 
 

@@ -81,8 +81,9 @@ def _dispatch(kernel: Kernel) -> float:
     return more / (1.0 + more) * (1.0 - start / kernel.total)
 
 
-def of(kernel: Kernel) -> dict[str, float]:
-    """Shares in per cent, the largest first. Slots that other kernels held count as not there."""
+def shares_of(kernel: Kernel) -> dict[str, float]:
+    """A kernel's account: shares in per cent, the largest first. Slots that other kernels held
+    count as not there."""
     everywhere, here = kernel["all_unit_cycles"], kernel["unit_cycles"]
     cycles, simds = kernel.sum("cycles"), here * kernel["simds"]
     if not everywhere or not simds or not kernel.total:

@@ -220,7 +220,7 @@ class _Reach:
     def _own(self, kernel: Identity) -> str:
         return f"{self.gpus.get(kernel[1], '')}."
 
-    def of(self, kernel: Identity, shares: dict[str, float]) -> dict[str, float]:
+    def reached(self, kernel: Identity, shares: dict[str, float]) -> dict[str, float]:
         if len(self.gpus) < 2 or kernel in self.remote:
             return shares
         others = set(self.gpus.values()) - {self.gpus.get(kernel[1], "")}
@@ -240,18 +240,18 @@ class _Reader:
         self._choose(_Launches(statistics))
 
     def _choose(self, launches: _Launches) -> None:
-        """Chooses of all intervals of a kernel, and of those of none, MOST at even distances."""
-        of: dict[Identity | None, list[int]] = {}
+        """Adds intervals of each kernel, and of none, MOST at even distances."""
+        rows_of: dict[Identity | None, list[int]] = {}
         for index, (start, end) in enumerate(self.series.spans):
             for kernel in launches.during(start, end) or (None,):
-                of.setdefault(kernel, []).append(index)
-        for kernel, rows in of.items():
+                rows_of.setdefault(kernel, []).append(index)
+        for kernel, rows in rows_of.items():
             apart = -(-len(rows) // MOST)
             for first in range(0, len(rows), apart):
                 start, end = self.series.spans[rows[first]]
                 shares = self._shares(rows[first], end - start)
                 if kernel:
-                    self._add(kernel, self.reach.of(kernel, shares), end - start)
+                    self._add(kernel, self.reach.reached(kernel, shares), end - start)
                 else:
                     self._between(shares, end - start, min(apart, len(rows) - first))
 
@@ -265,7 +265,7 @@ class _Reader:
         arrays: dict[str, dict[str, float]] = {}
         for element, share in shares.items():
             arrays.setdefault(self.reach.array(element), {})[element] = share
-        fullest, met = max(((path, _met(of)) for path, of in arrays.items()),
+        fullest, met = max(((path, _met(elements)) for path, elements in arrays.items()),
                            key=lambda item: item[1], default=("", 0.0))
         if met < IDLE:
             return
@@ -331,7 +331,7 @@ def of_file(statistics: Statistics, file: str) -> Found | None:
 
 
 def write(found: Found, file: str) -> None:
-    """As the last member of the statistics file; every other byte stays."""
+    """Adds `fullness` as the last member of the statistics file; every other byte stays."""
     path = pathlib.Path(file)
     text = path.read_text(encoding="utf-8").rstrip()
     member = json.dumps({"fullness": encode(found)}, separators=(",", ":"))[1:]
@@ -380,10 +380,10 @@ def _way(model: Model, parameters: Parameters, path: str, ports: tuple[str, ...]
 
 
 def unloaded(model: Model, statistics: Statistics) -> tuple[Levels, Levels]:
-    """From a compute unit, or an SM, to the last memory: each level and the cycles of a load that
-    ends there,
-    by the latencies of the description; and how much longer a load takes that has to ask each level
-    of translation behind its first cache. Empty where the way is not known."""
+    """The way from a compute unit, or an SM, to the last memory: each level and the cycles of a
+    load that ends there, by the latencies of the description; and how much longer a load takes that
+    has to ask each level of translation behind its first cache. Both are empty where the way is not
+    known."""
     parameters = statistics.get("stamp", {}).get("parameters", {})
     first_ports = {f"{p.path}.{port}" for p in model.places[:model.instances]
                    if p.kind == "compute" for port in LOADS}

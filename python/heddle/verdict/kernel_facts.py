@@ -132,7 +132,7 @@ class Judged:
         self.full: Fullness | None = found.kernels.get((kernel.name, kernel.gpu)) if found else None
         self.levels = found.levels if found else []
         self.translation = found.translation if found else []
-        self.shares = account.of(kernel)
+        self.shares = account.shares_of(kernel)
         self.sums: dict[str, dict[str, int]] = {}
         for launch in kernel.launches:
             for path, stats in launch.get("components", {}).items():
@@ -141,7 +141,8 @@ class Judged:
                     into[name] = into.get(name, 0) + number(stats, name)
 
     def stat(self, name: str, path: str = "") -> int:
-        return sum(stats.get(name, 0) for of, stats in self.sums.items() if not path or of == path)
+        return sum(stats.get(name, 0) for owner, stats in self.sums.items()
+                   if not path or owner == path)
 
     def miss_rate(self, path: str) -> float:
         cache = Cache()

@@ -26,7 +26,8 @@ THE_RUN = "the run"  # beside the labels of kernels: what is said of all of it
 
 
 def _work_groups(k: Kernel) -> str:
-    """As in '32 work-groups a launch'; a mean that is no whole number has a decimal."""
+    """The launch's work-groups: '32 work-groups a launch'; a mean that is no whole number has a
+    decimal."""
     groups, launches = k.sum("work_groups"), len(k.launches)
     return (f"{groups / launches:.{int(groups % launches != 0)}f} work-group"
             f"{'' if groups == launches else 's'} a launch")
@@ -44,12 +45,12 @@ def _hits(j: Judged, name: str, words: str) -> str:
 
 def _launch(j: Judged, share: float) -> Limit:
     k = j.kernel
-    each = k.rows.get(("empty", "launch"), 0) / max(k.sum("slots"), 1)
-    of = f" of each of {len(k.launches)} launches" if len(k.launches) > 1 else ""
+    delay = k.rows.get(("empty", "launch"), 0) / max(k.sum("slots"), 1)
+    scope = f" of each of {len(k.launches)} launches" if len(k.launches) > 1 else ""
     return Limit("launch", share, (
         f"limited by what a launch costs, too short for it: {share:.0f} % of the time passes "
-        f"before the first work-group can be placed, {each:.0f} cycles{of}; fewer, larger launches "
-        f"would share them; {sure(share)}"),
+        f"before the first work-group can be placed, {delay:.0f} cycles{scope}; fewer, larger "
+        f"launches would share them; {sure(share)}"),
         j.less("a launch costs less", "cp.kernel_overhead", "player.launch_latency"))
 
 
@@ -377,9 +378,9 @@ def of_kernel(kernel: Kernel, found: Found | None, machine: Machine) -> list[Lim
 
 
 def _told(kernel: Kernel, limit: Limit) -> Limit:
-    """The verdict in the words of its machine."""
-    tries = tuple(dataclasses.replace(one, reason=kernel.said(one.reason)) for one in limit.tries)
-    return dataclasses.replace(limit, sentence=kernel.said(limit.sentence), tries=tries)
+    """The limit in the words of its machine."""
+    tries = tuple(dataclasses.replace(one, reason=kernel.worded(one.reason)) for one in limit.tries)
+    return dataclasses.replace(limit, sentence=kernel.worded(limit.sentence), tries=tries)
 
 
 # ---- a run
@@ -413,9 +414,9 @@ def of_run(statistics: Statistics, found: Found | None) -> list[Limit]:
     return sorted(limits, key=lambda limit: -limit.share)
 
 
-def told(kernels: list[Kernel], statistics: Statistics, file: str,
-         found: Found | None = None) -> list[Kernel]:
-    """Kernels with what limits them. `found`: from a series; None: what the file has."""
+def judged(kernels: list[Kernel], statistics: Statistics, file: str,
+           found: Found | None = None) -> list[Kernel]:
+    """Kernels with what limits them. `found` is what a series has; None: what the file has."""
     found = found or of_file(statistics, file)
     machine = Machine(statistics, found)
     for kernel in kernels:
@@ -432,7 +433,7 @@ def report(kernels: list[Kernel], statistics: Statistics, file: str,
     first = sum(limit.share for limit in run) > 100 - WORTH_FIXING
     if run and first:
         yield THE_RUN, run
-    for kernel in told(kernels, statistics, file, found):
+    for kernel in judged(kernels, statistics, file, found):
         yield kernel.label, kernel.limits
     if run and not first:
         yield THE_RUN, run

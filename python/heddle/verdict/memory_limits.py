@@ -238,13 +238,13 @@ def _latency(j: Judged, share: float) -> Limit:
 
 def _levels(j: Judged) -> str:
     """The unloaded latency to each level, and which of them was the fullest most often."""
-    told = ", ".join(f"{cycles:.0f} to {path}" for path, cycles in j.levels)
+    levels = ", ".join(f"{cycles:.0f} to {path}" for path, cycles in j.levels)
     of_way = [array for array in (j.full.arrays if j.full else [])
               if array.path in (path for path, _ in j.levels)]
     if not j.full or not of_way:
-        return f"the unloaded latency is {told}"
+        return f"the unloaded latency is {levels}"
     array = max(of_way, key=lambda one: one.first)
-    return (f"the unloaded latency is {told}, and {array.path} was the fullest array in "
+    return (f"the unloaded latency is {levels}, and {array.path} was the fullest array in "
             f"{array.first} of {j.full.intervals} intervals")
 
 

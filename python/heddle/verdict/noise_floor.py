@@ -28,7 +28,7 @@ class Floor:
     words: str
     counters: dict[str, float] = dataclasses.field(default_factory=dict)
 
-    def of(self, path: str, name: str) -> float:
+    def share(self, path: str, name: str) -> float:
         return max(self.time, self.counters.get(f"{path} {name}", 0))
 
 
@@ -42,9 +42,9 @@ def _folder() -> pathlib.Path:
 def _file(run: Statistics) -> pathlib.Path:
     work: dict[str, list[int]] = {}
     for launch in run.get("kernels", []):
-        of = work.setdefault(launch["name"], [0, 0])
-        of[0] += 1
-        of[1] += number(launch, "wavefront_instructions")
+        sums = work.setdefault(launch["name"], [0, 0])
+        sums[0] += 1
+        sums[1] += number(launch, "wavefront_instructions")
     return _folder() / (digest(str(run.get("platform")), str(run.get("mode")),
                                str(run.get("stamp", {}).get("program")), json.dumps(work))
                         + ".json")
@@ -53,9 +53,9 @@ def _file(run: Statistics) -> pathlib.Path:
 def _kept(run: Statistics) -> dict[str, Floor]:
     """The floors that are kept, by the hash of the model."""
     try:
-        told = json.loads(_file(run).read_text(encoding="utf-8"))
+        kept = json.loads(_file(run).read_text(encoding="utf-8"))
         return {model: Floor(float(one["time"]), str(one["words"]), dict(one["counters"]))
-                for model, one in told.items()}
+                for model, one in kept.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}  # it is not there, or not whole
 

@@ -104,17 +104,17 @@ def section(run: Statistics, rows: list[dict[str, Any]]) -> dict[str, Any]:
             "parameters": {basis: found[basis] for basis in BASES} | {"idle": idle}}
 
 
-def keep(path: str, what: dict[str, Any]) -> None:
+def keep(path: str, facts: dict[str, Any]) -> None:
     """Adds the section behind all others, which stay as they were written."""
     file = pathlib.Path(path)
     text = file.read_text(encoding="utf-8").rstrip()
-    added = json.dumps(what, indent=1).replace("\n", "\n ")
+    added = json.dumps(facts, indent=1).replace("\n", "\n ")
     file.write_text(f'{text.removesuffix("}").rstrip()},\n "trust": {added}\n}}\n',
                     encoding="utf-8")
 
 
-def told(chosen: Options, run: Statistics, path: str,
-         description: str | None, kept: bool = False) -> list[str]:
+def report(chosen: Options, run: Statistics, path: str,
+           description: str | None, kept: bool = False) -> list[str]:
     """`kept`: also in the file."""
     _, words = question(chosen, run, path, description)
     text = command_line.asked(chosen.heddle, "params", "--json", *words)

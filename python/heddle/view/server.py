@@ -50,7 +50,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.
 Answer = tuple[int, str, str]  # status, type, text
 
 
-def said(status: int, text: str) -> Answer:
+def plain_text(status: int, text: str) -> Answer:
     return status, "text/plain; charset=utf-8", f"{text}\n"
 
 
@@ -58,7 +58,7 @@ def as_json(value: Any) -> Answer:
     return 200, "application/json", json.dumps(value)
 
 
-NO_PROCESS = said(404, "there is no such process")
+NO_PROCESS = plain_text(404, "there is no such process")
 
 
 class View:
@@ -75,9 +75,10 @@ class View:
     @property
     def model(self) -> Model:
         if not self._model:
-            of = self._chosen
-            words = of.again("--platform", "--set", "-I")
-            self._model = Model(dumped(of.heddle, of.files[0], *words), of.files[0], of.set)
+            chosen = self._chosen
+            words = chosen.again("--platform", "--set", "-I")
+            self._model = Model(dumped(chosen.heddle, chosen.files[0], *words),
+                                chosen.files[0], chosen.set)
         return self._model
 
     def _copy(self, place: int) -> State | None:
@@ -139,8 +140,8 @@ class View:
         elif action == "go":
             status_page.step = status_page.pause = 0
         else:
-            return said(404, "there is no such action")
-        return said(200, "done")
+            return plain_text(404, "there is no such action")
+        return plain_text(200, "done")
 
 
 def picture(heddle: str, found: dict[str, Any], measure: str) -> Answer:
@@ -157,7 +158,7 @@ def picture(heddle: str, found: dict[str, Any], measure: str) -> Answer:
     finally:
         os.close(file)
     if drawing.returncode != 0 or "<svg" not in svg:
-        return said(503, "the topology could not be drawn; Graphviz may be missing")
+        return plain_text(503, "the topology could not be drawn; Graphviz may be missing")
     return 200, "image/svg+xml", svg[svg.index("<svg"):]
 
 
@@ -203,11 +204,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         url = urllib.parse.urlsplit(self.path)
         _, token, *rest = [*url.path.split("/", 2), ""]
         if not hmac.compare_digest(token.encode(), self.server.token.encode()) or len(rest) < 2:
-            return said(403, "forbidden")
+            return plain_text(403, "forbidden")
         length = self.headers.get("Content-Length", "0")
         if length != "0":
             self.rfile.read(min(int(length), BODY_MAX) if length.isdigit() else 0)
-            return said(413, "no body is wanted")
+            return plain_text(413, "no body is wanted")
         asked = dict(urllib.parse.parse_qsl(url.query))
         number = asked.get("process", "1")
         place = int(number) - 1 if number.isdigit() else -1
@@ -215,27 +216,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
             with self.server.view.lock:
                 return self.server.view.obey(place, rest[0])
         if self.command != "GET":
-            return said(405, "only GET and POST")
+            return plain_text(405, "only GET and POST")
         return self._get(rest[0], place, asked)
 
-    def _get(self, what: str, place: int, asked: dict[str, str]) -> Answer:
+    def _get(self, name: str, place: int, asked: dict[str, str]) -> Answer:
         view = self.server.view
-        if what == "":
+        if name == "":
             page = pathlib.Path(__file__).with_name("page.html").read_text(encoding="utf-8")
             return 200, "text/html; charset=utf-8", page.replace("/* STYLE */", STYLE.read_text())
-        if what == "topology":
+        if name == "topology":
             measure = asked.get("measure", NAMES[0])
-            of = asked.get("of", "run")
-            if measure not in NAMES or of not in ("now", "run"):
-                return said(400, "there is no such measure")
+            scope = asked.get("of", "run")
+            if measure not in NAMES or scope not in ("now", "run"):
+                return plain_text(400, "there is no such measure")
             with view.lock:
-                found = view.shares(place, of == "now")
+                found = view.shares(place, scope == "now")
             return picture(self.server.heddle, found, measure) if found else NO_PROCESS
         things = {"state": view.state, "statistics": view.statistics, "waits": view.waits}
-        if what not in things:
-            return said(404, "there is no such page")
+        if name not in things:
+            return plain_text(404, "there is no such page")
         with view.lock:
-            return things[what](place, asked)
+            return things[name](place, asked)
 
 
 class Server(http.server.ThreadingHTTPServer):

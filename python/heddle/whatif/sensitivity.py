@@ -48,7 +48,7 @@ class Parameter:
 
     @property
     def plain(self) -> str:
-        """As --set may have it, without indices that stand for all."""
+        """The name as --set may have it, without indices that stand for all."""
         return self.name.replace("[*]", "")
 
     def effect(self, base: int) -> float:
@@ -166,7 +166,7 @@ def with_proposed(found: list[Parameter], proposed: Iterable[tuple[str, ...]],
 
 
 def same(some: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """As settings of a platform; indices that stand for all may be left out."""
+    """True if both are equal settings of a platform; indices that stand for all may be left out."""
     return [word.replace("[*]", "") for word in some] == [
         word.replace("[*]", "") for word in others]
 
@@ -215,11 +215,11 @@ def weight(measures: Iterable[dict[str, str]]) -> Callable[[Parameter], float]:
             whole = float(row["whole"])
             busy[path] = max(busy.get(path, 0.0), float(row["part"]) / whole if whole else 0.0)
 
-    def of(parameter: Parameter) -> float:
+    def busy_share(parameter: Parameter) -> float:
         owner = parameter.name.rpartition(".")[0]
         return max((share for path, share in busy.items()
                     if path == owner or path.startswith(f"{owner}.")), default=0.0) if owner else 1
-    return of
+    return busy_share
 
 
 def within(room: float, found: Sequence[Parameter]) -> list[Parameter]:

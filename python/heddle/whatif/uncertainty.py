@@ -89,19 +89,19 @@ class Interval:
         return text
 
 
-def effects(one: Parameter, base: int) -> tuple[float, float]:
+def effects(parameter: Parameter, base: int) -> tuple[float, float]:
     """What it takes away and adds at most, as shares."""
-    changes = [point.change(base) for point in one.points.values()]
+    changes = [point.change(base) for point in parameter.points.values()]
     return min([0.0, *changes]), max([0.0, *changes])
 
 
-def interval(found: Sequence[Parameter], base: int, of: int,
+def interval(found: Sequence[Parameter], base: int, total: int,
              corners: Sequence[Point] = ()) -> Interval:
     pairs = [effects(one, base) for one in found]
     less, more = (math.sqrt(sum(pair[side] ** 2 for pair in pairs)) for side in (0, 1))
     results = [point.result for point in corners] or [None, None]
     return Interval(base, base * max(1 - less, 0), base * (1 + more), (results[0], results[1]),
-                    len(found), of)
+                    len(found), total)
 
 
 def corners_of(found: Sequence[Parameter], base: int, floor: float) -> list[Point]:
@@ -126,10 +126,10 @@ def lines(found: Sequence[Parameter], result: Interval, name: str, rows: Sequenc
     shown = [one for one in order[:top] if one.effect(result.base) > 0] or order[:LEAST_ROWS]
     cells = [("parameter", "kind", "now", "at its ends")]
     for one in shown:
-        told = ", ".join(
+        words = ", ".join(
             f"{100 * point.change(result.base):+.1f} % at {end}" if point.result else
             f"refused at {end}" for end, point in one.points.items())
-        cells.append((one.name, str(known[one.name]["basis"]), one.value, told))
+        cells.append((one.name, str(known[one.name]["basis"]), one.value, words))
     widths = [max(len(row[i]) for row in cells) for i in range(3)]
     still = len(found) - sum(one.effect(result.base) > 0 for one in found)
     return [f"{name}: {result.words}", "",
@@ -153,16 +153,17 @@ def main(chosen: Options) -> int:
     base, run, _ = study.base()
     result, shaken = base.result or 1, sensitivity.disturbances(run)
     rows, weight = study.described(run)
-    of = sorted(unknown(run, rows), key=lambda one: -weight(one))
-    found = whatif.within(chosen, of, study.seconds, 1 + len(shaken) + 2)
+    unknowns = sorted(unknown(run, rows), key=lambda one: -weight(one))
+    found = whatif.within(chosen, unknowns, study.seconds, 1 + len(shaken) + 2)
     study.run("unknown", [*shaken, *(point for one in found for point in one.points.values())])
     floor = max([whatif.LEAST, *(abs(point.change(result)) for point in shaken)])
     corners = corners_of(found, result, floor)
     if all(point.settings for point in corners):
         study.run("corners", corners)
-    told = interval(found, result, len(of), corners)
-    noise.keep_interval(run, told.words)
-    print("\n".join(lines(found, told, title(run), rows, chosen.top)))
+    bounds = interval(found, result, len(unknowns), corners)
+    noise.keep_interval(run, bounds.words)
+    print("\n".join(lines(found, bounds, title(run), rows, chosen.top)))
     write(study.folder / "uncertainty.csv", rows_csv(found, result, rows))
-    write(study.folder / "uncertainty.json", json.dumps(dataclasses.asdict(told), indent=1) + "\n")
+    write(study.folder / "uncertainty.json",
+          json.dumps(dataclasses.asdict(bounds), indent=1) + "\n")
     return 0

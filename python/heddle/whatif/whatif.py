@@ -62,8 +62,8 @@ class Diagnosis:
                            if sensitivity.same(point.settings, setting.against)]
 
     def verdict(self, base: int, floor: float) -> str:
-        """Whether a setting that it proposes makes the run shorter by more than chance does; where
-        none does, whether the other way makes it longer."""
+        """Says whether a setting that it proposes makes the run shorter by more than chance does;
+        where none does, whether the other way makes it longer."""
         if not self.limit.tries:
             return "no setting of the machine takes this away: it is in the program"
         best = min(self.tried, key=lambda one: one[1].change(base), default=None)
@@ -170,13 +170,13 @@ class Study:
 
     def _diagnosis(self, run: Statistics) -> Diagnosis | None:
         """The first sentence: about the run where it stands first, or the longest kernel."""
-        said: dict[str, list[Limit]] = dict(
+        reported: dict[str, list[Limit]] = dict(
             limits.report(kernels.read(run, self.base_file), run, self.base_file))
         cycles = {label: own[0] or 0 for label, own in differences.cycles([run]).items()}
-        about = next(iter(said), "")
+        about = next(iter(reported), "")
         if about != limits.THE_RUN:
             about = max(cycles, key=lambda label: cycles[label], default="")
-        found = said.get(about)
+        found = reported.get(about)
         return Diagnosis(about, found[0]) if found else None
 
     def asked(self, *words: str) -> str:
@@ -187,10 +187,10 @@ class Study:
                                                   Callable[[Parameter], float]]:
         """The rows of `heddle params`, and how full that is which a parameter belongs to."""
         sets = [word for setting in self.chosen.set for word in ("--set", setting)]
-        told = self.asked("params", "--json", *self.chosen.files, *sets)
+        text = self.asked("params", "--json", *self.chosen.files, *sets)
         measured = self.asked("stats", "--report", "measures", "--csv", "--description",
                               *self.chosen.files, self.base_file)
-        return json.loads(told or "[]"), sensitivity.weight(csv.DictReader(measured.splitlines()))
+        return json.loads(text or "[]"), sensitivity.weight(csv.DictReader(measured.splitlines()))
 
     def parameters(self, run: Statistics) -> list[Parameter]:
         """The fullest components' first."""
@@ -198,17 +198,17 @@ class Study:
         return sorted(sensitivity.parameters(run, rows), key=lambda one: -weight(one))
 
 
-def within(budget: Options, found: list[Parameter], each: float,
+def within(budget: Options, found: list[Parameter], seconds_each: float,
            spent: int) -> list[Parameter]:
-    """As many parameters as --runs and --minutes have room for."""
+    """The parameters for which --runs and --minutes have room."""
     room = float(budget.runs or sys.maxsize) - spent
     if budget.minutes:
-        room = min(room, budget.minutes * 60 * budget.jobs / max(each, 1e-3) - spent)
+        room = min(room, budget.minutes * 60 * budget.jobs / max(seconds_each, 1e-3) - spent)
     kept = sensitivity.within(room, found)
     runs = spent + sum(len(one.points) for one in kept)
     left = "" if len(kept) == len(found) else (
         f", of {len(found)}; those of the fullest components come first, the others are not tried")
-    print(f"heddle whatif: {runs} runs of about {each:.2g} s for "
+    print(f"heddle whatif: {runs} runs of about {seconds_each:.2g} s for "
           f"{counted(len(kept), 'parameter')}{left}", file=sys.stderr)
     return kept
 
@@ -244,8 +244,8 @@ def examine(chosen: Options, study: Study) -> Found:
 # ---- what is told
 
 
-def counted(number_of: int, one: str) -> str:
-    return f"{number_of} {one}{'' if number_of == 1 else 's'}"
+def counted(number_of: int, noun: str) -> str:
+    return f"{number_of} {noun}{'' if number_of == 1 else 's'}"
 
 
 def percent(change: float) -> str:
@@ -261,9 +261,9 @@ def _cell(point: Point | None, base: int) -> str:
     return f"refused at {value}" if point.status in (1, 2, UNABLE) else f"failed at {value}"
 
 
-def _furthest(one: Parameter, base: int) -> Point | None:
-    """The change with the double, or the choice that changes most."""
-    return max((point for way, point in one.points.items() if way != "half"),
+def _furthest(parameter: Parameter, base: int) -> Point | None:
+    """The point with the double value, or the choice that changes most."""
+    return max((point for way, point in parameter.points.items() if way != "half"),
                key=lambda point: abs(point.change(base)), default=None)
 
 
@@ -285,40 +285,40 @@ def told_of(point: Point, base: int) -> str:
 def lines(found: Found, top: int) -> list[str]:
     base, floor = found.base, found.floor
     results = [base, *(point.result for point in found.disturbed if point.result)]
-    told = [f"{found.name}: {found.took}",
-            f"noise floor: ±{floor * 100:.2f} %, from {len(results)} runs that are equally right, "
-            f"{min(results) / 1e3:.1f} to {max(results) / 1e3:.1f} ns",
-            *(f"  {told_of(point, base)}" for point in found.disturbed)]
+    texts = [f"{found.name}: {found.took}",
+             f"noise floor: ±{floor * 100:.2f} %, from {len(results)} runs that are equally right,"
+             f" {min(results) / 1e3:.1f} to {max(results) / 1e3:.1f} ns",
+             *(f"  {told_of(point, base)}" for point in found.disturbed)]
     if found.diagnosis:
-        told += ["", f"{found.diagnosis.kernel}: {found.diagnosis.limit.words}",
-                 f"  {found.diagnosis.verdict(base, floor)}"]
+        texts += ["", f"{found.diagnosis.kernel}: {found.diagnosis.limit.words}",
+                  f"  {found.diagnosis.verdict(base, floor)}"]
     moving = found.moving()
-    told += ["", *table(moving[:top], base, floor)]
+    texts += ["", *table(moving[:top], base, floor)]
     if len(moving) > top:
-        told.append(f"{len(moving) - top} others change less; --top {len(moving)} shows them")
+        texts.append(f"{len(moving) - top} others change less; --top {len(moving)} shows them")
     still = len(found.parameters) - len(moving)
     if still:
-        told.append(f"{counted(still, 'other')} changed nothing, or had no other value that is "
-                    "allowed")
-    return [*told, *(f"both {told_of(point, base)}" for point in found.pairs)]
+        texts.append(f"{counted(still, 'other')} changed nothing, or had no other value that is "
+                     "allowed")
+    return [*texts, *(f"both {told_of(point, base)}" for point in found.pairs)]
 
 
-def _bars(one: Parameter, y: float, found: Found, middle: float, scale: float) -> list[str]:
+def _bars(parameter: Parameter, y: float, found: Found, middle: float, scale: float) -> list[str]:
     """The bars of one parameter; grey: within the floor."""
-    parts = [draw.text(240, y + 14, one.name, "end", 11)]
-    best = _furthest(one, found.base)
-    for row, (way, point) in enumerate((way, point) for way, point in one.points.items()
+    parts = [draw.text(240, y + 14, parameter.name, "end", 11)]
+    best = _furthest(parameter, found.base)
+    for row, (way, point) in enumerate((way, point) for way, point in parameter.points.items()
                                        if way == "half" or point is best):
         change = point.change(found.base)
         if not point.result:
             continue
         quiet = abs(change) <= found.floor
-        end, told = middle + change * scale, percent(change)
+        end, label = middle + change * scale, percent(change)
         parts.append(draw.box(min(middle, end), y + 2 + 9 * row, abs(change) * scale, 8,
                               "#bbbbbb" if quiet else WAYS.get(way, WAYS["other"])[0],
-                              f"{point.settings[0]}: {told}"))
+                              f"{point.settings[0]}: {label}"))
         if not quiet:
-            parts.append(draw.text(end + (3 if change > 0 else -3), y + 9 + 9 * row, told,
+            parts.append(draw.text(end + (3 if change > 0 else -3), y + 9 + 9 * row, label,
                                    "start" if change > 0 else "end", 9))
     return parts
 
@@ -385,7 +385,7 @@ def main(chosen: Options) -> int:
     found = examine(chosen, study)
     print("\n".join(lines(found, chosen.top)))
     for name, text in (("csv", rows_csv(found)), ("svg", tornado(found, chosen.top)),
-                       ("json", as_json(found, provenance.now(chosen.heddle)))):
+                       ("json", as_json(found, provenance.collect(chosen.heddle)))):
         write(study.folder / f"whatif.{name}", text)
     print(f"{study.points} runs, {study.finished} of them now, in "
           f"{time.monotonic() - began:.0f} s; {study.folder}/whatif.svg is the plot",

@@ -39,7 +39,7 @@ def launch(name="plain", limiter="wavefront_slots", unit_cycles=BUSY, longest=No
 
 def read(*launches):
     run = {"kernels": list(launches), "components": {}}
-    return limits.told(kernels.read(run, "file"), run, "file")
+    return limits.judged(kernels.read(run, "file"), run, "file")
 
 
 def words(*launches):
@@ -121,7 +121,7 @@ def test_shares_of_wavefronts_add_up_to_the_time():
     """Beside the start of the launch; what stands beside them is no part of the sum."""
     made = launch(launch=SLOTS * CYCLES // 4, unit_cycles=BUSY * 3 // 4, longest=CYCLES * 3 // 4,
                   vmcnt=BUSY, barrier=BUSY, valu=BUSY)
-    shares = account.of(kernels.read({"kernels": [made], "components": {}}, "file")[0])
+    shares = account.shares_of(kernels.read({"kernels": [made], "components": {}}, "file")[0])
     assert shares["launch"] == pytest.approx(25)
     assert shares["memory"] == pytest.approx(shares["barrier"])
     own = sum(share for cause, share in shares.items() if cause not in ("idle", "empty"))

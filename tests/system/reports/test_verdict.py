@@ -63,7 +63,7 @@ SHARES = {
 @pytest.mark.parametrize("name", SHARES)
 def test_shares_of_causes(name):
     k, expected = SHARES[name]
-    shares = account.of(k)
+    shares = account.shares_of(k)
     assert {cause: share for cause, share in shares.items() if share > 1e-9} \
         == pytest.approx(expected)
     assert list(shares.values()) == sorted(shares.values(), reverse=True)

@@ -108,7 +108,7 @@ static bool unpack_exponents(const float *value, int32_t *exponent)
     return !wrong;
 }
 
-/* Each value of a lane is that of a term, and of as many more as there are groups of lanes. true:
+/* Each value of a lane is that of a term, and of as many more as there are groups of lanes. True if
  * row_add() may be used. */
 static bool unpack(const struct isa_matrix_form *f, unsigned type, const uint32_t *from,
                    unsigned values, struct unpacked *to)

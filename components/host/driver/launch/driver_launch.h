@@ -59,9 +59,8 @@ struct scratch_want {
  * unused pool. -1: all are in use. */
 static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes);
 
-/* Gives a kernel a pool. Returns false when all pools are in use, or when one must be made and
- * `make` is false: the kernel has to wait. When there is no memory for one work-group, the run
- * fails. */
+/* Gives a kernel a pool. False: all pools are in use, or one must be made and `make` is not set;
+ * the kernel has to wait. When there is no memory for one work-group, the run fails. */
 static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t number, bool make);
 
 /* Gives a launch a pool, as scratch_take() does. */

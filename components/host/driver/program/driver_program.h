@@ -196,7 +196,7 @@ static void record_completed(const struct driver *d, const struct driver_command
 static void record_wait(uint64_t ticket);
 static void record_idle(uint32_t queue);
 
-/* The end of the program. false: a file could not be written. */
+/* The end of the program. False: a file could not be written. */
 static bool record_finish(void);
 
 #endif

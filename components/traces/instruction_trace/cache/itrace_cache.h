@@ -21,7 +21,7 @@ void itrace_cache_close(struct itrace_cache_reader *reader);
 
 /* Begins a cache for trace->path; NULL when it cannot be written. */
 struct itrace_cache_writer *itrace_cache_create(struct itrace *trace);
-/* Adds an event; ITRACE_END completes the file, ITRACE_ERROR removes it. false: the writer is gone.
+/* Adds an event; ITRACE_END completes the file, ITRACE_ERROR removes it. False: the writer is gone.
  */
 bool itrace_cache_add(struct itrace *trace, enum itrace_event event);
 void itrace_cache_abandon(struct itrace_cache_writer *writer);

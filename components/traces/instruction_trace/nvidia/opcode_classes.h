@@ -52,7 +52,7 @@ const char *itrace_arch_name(enum itrace_arch arch);
 const char *sass_class_name(enum sass_class unit);
 
 /* `name` without modifiers (`size` bytes; of PTX, it ends after its modifiers). An opcode that
- * this architecture does not have is looked for in the others, the nearest newer one first. false:
+ * this architecture does not have is looked for in the others, the nearest newer one first. False:
  * the opcode is unknown; *opcode is the default.
  */
 bool sass_opcode_find(enum itrace_arch arch, const char *name, size_t size,

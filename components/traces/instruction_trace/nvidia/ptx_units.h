@@ -13,7 +13,7 @@ static inline bool ptx_name_is_ptx(const char *name)
     return name[0] >= 'a' && name[0] <= 'z';
 }
 
-/* `name`: with all modifiers. false: unknown; *opcode is the default. */
+/* `name`: with all modifiers. False: unknown; *opcode is the default. */
 bool ptx_opcode_find(const char *name, struct sass_opcode *opcode);
 
 /* True for a barrier of the block's warps. */

@@ -93,7 +93,7 @@ struct itrace {
     uint64_t warps_seen; /* this block's, as bits */
 };
 
-/* Reads the header and the first line after it. false: reported; the trace must be closed all the
+/* Reads the header and the first line after it. False: reported; the trace must be closed all the
  * same. */
 bool itrace_open(struct itrace *trace, const char *path, const struct itrace_options *options);
 /* `bytes` must outlive the trace; no cache. */

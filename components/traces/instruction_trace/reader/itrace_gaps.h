@@ -55,10 +55,10 @@ struct itrace_gaps {
 
 struct itrace;
 
-/* Looks at an event of the trace (an enum itrace_event) that is about to be given out. false: a gap
+/* Looks at an event of the trace (an enum itrace_event) that is about to be given out. False: a gap
  * was reported as an error. */
 bool itrace_gaps_take(struct itrace *trace, int event);
-/* A gap at `line` (0: of the file): counted, and reported as the trace's options demand. false: as
+/* A gap at `line` (0: of the file): counted, and reported as the trace's options demand. False: as
  * an error. */
 bool itrace_gap_found(struct itrace *trace, enum itrace_gap gap, uint64_t line, const char *format,
                       ...) __attribute__((format(printf, 4, 5)));

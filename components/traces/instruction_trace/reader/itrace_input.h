@@ -37,7 +37,7 @@ struct itrace_input {
     char error[160];
 };
 
-/* Open input must be closed, also after an error. false: `error` says why, without the path. */
+/* Open input must be closed, also after an error. False: `error` says why, without the path. */
 bool itrace_input_open(struct itrace_input *input, const char *path);
 /* `bytes` must outlive the input. */
 bool itrace_input_open_memory(struct itrace_input *input, const void *bytes, size_t size);
@@ -47,9 +47,9 @@ int itrace_input_line(struct itrace_input *input, char **line, size_t *size);
 void itrace_input_close(struct itrace_input *input);
 
 void itrace_digest_add(struct itrace_digest *digest, const void *bytes, size_t size);
-/* The digest of all that the file has left. false: it cannot be read (errno). */
+/* The digest of all that the file has left. False: it cannot be read (errno). */
 bool itrace_digest_rest(int fd, struct itrace_digest *digest);
-/* The digest of the file's bytes. false: it cannot be read (errno). */
+/* The digest of the file's bytes. False: it cannot be read (errno). */
 bool itrace_input_digest(const char *path, struct itrace_digest *digest);
 
 #endif

@@ -99,7 +99,7 @@ static void leave_call_out(struct itrace_list *list, const struct itrace_list_re
     list->left_out++;
 }
 
-/* One line that is not empty. false: it is neither a command nor the name of a trace, or a command
+/* One line that is not empty. False: it is neither a command nor the name of a trace, or a command
  * that cannot be, which is always an error. */
 static bool take_line(struct itrace_list *list, const struct itrace_list_reader *reader, char *line,
                       uint64_t number)

@@ -39,7 +39,7 @@ struct itrace_list_reader {
 };
 
 /* Reads the list. A path that is a trace itself gives a list of it alone, so that tools take
- * either. false: reported; release it all the same. */
+ * either. False: reported; release it all the same. */
 bool itrace_list_read(struct itrace_list *list, const struct itrace_list_reader *reader);
 size_t itrace_list_kernels(const struct itrace_list *list);
 /* Releases a command that is taken out of its list. */

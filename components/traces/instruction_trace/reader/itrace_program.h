@@ -89,11 +89,11 @@ struct itrace_program {
 void itrace_program_init(struct itrace_program *program, enum itrace_arch arch);
 void itrace_program_release(struct itrace_program *program);
 
-/* Decodes the line at `text` (after the ids, NUL-terminated) into *step. false: `error` says what
+/* Decodes the line at `text` (after the ids, NUL-terminated) into *step. False: `error` says what
  * is wrong with it, and nothing was executed. */
 bool itrace_program_step(struct itrace_program *program, const struct itrace_layout *layout,
                          const char *text, struct itrace_step *step);
-/* Takes `inst` into the program as its next id; head and tail may be NULL. false: too many. */
+/* Takes `inst` into the program as its next id; head and tail may be NULL. False: too many. */
 bool itrace_program_add(struct itrace_program *program, const struct itrace_inst *inst,
                         struct itrace_inst **added);
 /* Notes the execution of *step's instruction. */

@@ -8,7 +8,7 @@
 /* True if the instruction is part of a memory-only trace. */
 bool itrace_filter_keeps(const struct itrace_inst *inst);
 
-/* `trace` was just opened without a cache; `path` is written, with *kept instructions. false:
+/* `trace` was just opened without a cache; `path` is written, with *kept instructions. False:
  * reported, nothing written. */
 bool itrace_filter(struct itrace *trace, const char *path, uint64_t *kept);
 

@@ -39,7 +39,7 @@ struct itrace_stats_run {
     struct itrace_set before; /* A of the last kernel that was added */
 };
 
-/* Reads `trace`, just opened, to its end and adds its kernel. false: reported; nothing is added. */
+/* Reads `trace`, just opened, to its end and adds its kernel. False: reported; nothing is added. */
 bool itrace_stats_add(struct itrace_stats_run *run, struct itrace *trace);
 void itrace_stats_release(struct itrace_stats_run *run);
 
