@@ -46,7 +46,7 @@ static const struct {
     {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" -- no-such-program-here", 1, "", "on the PATH"},
     {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" -- \"$FIXTURE\"", 1, "", "is a folder"},
     {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" --", 2, "", "no program after '--'"},
-    {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" program", 2, "", "behind `--`"},
+    {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" program", 2, "", "the program comes after `--`"},
     {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" --stats /nowhere/s.json", 1, "", "/nowhere/s.json"},
     {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" -- sh -c 'exit 9'", 9, "", ""},
     {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" -- sh -c 'printf \"status 0 4\\n\" "
