@@ -302,7 +302,8 @@ static inline enum scope widest_scope(const struct cache *c)
     return cache_params(c)->atomics_at == CACHE_ATOMICS_AT_BELOW ? SCOPE_WORK_GROUP : SCOPE_SYSTEM;
 }
 
-/* True if this cache writes the line through, or does not keep it, by the type of its memory. */
+/* The type by which this cache handles a line: MEM_FINE if it writes the line through, MEM_UNCACHED
+ * if it does not keep it, otherwise MEM_COARSE. */
 static inline enum mem_type resolve_type(const struct cache *c, uint32_t pid, uint64_t address)
 {
     enum mem_type type = is_write_back(c) ? mem_type_of(pid) : MEM_COARSE;
@@ -491,9 +492,10 @@ static inline void target_begin(struct cache *c, struct cache_mshr *mshr, uint16
 static inline void target_store(struct cache *c, struct cache_target *t, struct mem_mask mask,
                                 const void *bytes, const void *compare);
 static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32_t way,
-                                           bool stored);
+                                           bool has_bytes);
 static inline struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_t number,
-                                           uint32_t way, uint32_t pid, bool stored, bool has_room);
+                                           uint32_t way, uint32_t pid, bool has_bytes,
+                                           bool has_room);
 static inline struct cache_mshr *mshr_find_or_open(struct cache *c, uint32_t set, uint64_t number,
                                                    uint32_t way, uint32_t pid);
 

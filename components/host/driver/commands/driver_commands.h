@@ -200,7 +200,9 @@ static void sample_window_end(struct driver *d);
 
 enum sample_turn { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };
 
-/* True if the first command of a queue, whose turn has come, continues in simulated time. */
+/* The turn of the first command of a queue: SAMPLE_GO_ON if it continues in simulated time,
+ * SAMPLE_BEGAN if it is executed by `at_end` when the window ends, SAMPLE_WAITS if a timed launch
+ * has to end first. */
 static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
                                      void (*at_end)(struct component *c));
 
