@@ -423,7 +423,7 @@ bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr
  * yet. False after a diagnostic. */
 bool path_choose(struct elaboration *e, const struct ast_expr *subscript, const struct scope *scope,
                  int64_t size, const char *name, int64_t *first, int64_t *count);
-/* Resolves both sides once; sets bad. */
+/* Resolves both sides once; sets is_wrong. */
 void statement_resolve(struct elaboration *e, struct node *node, struct statement *statement);
 /* elaborate_count.c */
 /* Elements of a port declaration; -1 when it cannot be told (yet). */

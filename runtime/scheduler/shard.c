@@ -94,8 +94,8 @@ void engine_wake_from_host(uint32_t id)
 }
 
 /* Earliest future stamp at the heads of the incoming rings, or ENGINE_NEVER. A head that is visible
- * already is no reason: the tick saw it and could do nothing with it. `far` stays while there is a
- * message at all, since others may be after it. */
+ * already is no reason: the tick saw it and could do nothing with it. COMPONENT_FAR stays while
+ * there is a message at all, since others may be after it. */
 static uint64_t earliest_arrival(struct component *c, uint64_t now)
 {
     const uint32_t *incoming = engine_base.incoming + c->incoming;
