@@ -52,8 +52,8 @@ enum options_command options_find_command(const char *word)
     return COMMAND_COUNT;
 }
 
-/* Whether `word` names the option: "--set", "--set=x" and "-Ix" do; `*value` is what is after
- * it, or NULL. */
+/* True if `word` names the option: "--set", "--set=x" and "-Ix" do; `*value` is what is after it,
+ * or NULL. */
 static bool names_option(const struct option_spec *spec, const char *word, const char **value)
 {
     size_t size = strlen(spec->name);

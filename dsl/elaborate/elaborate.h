@@ -309,11 +309,11 @@ bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span sp
 
 /* elaborate_least.c: how many items a type expands to at least. */
 uint64_t elaborate_least(struct program *program, struct type_info *type);
-/* Whether no type expands to too much for certain; says which one does. */
+/* True if no type expands to too much for certain. False: the type that does was named. */
 bool elaborate_fits(struct program *program);
 
 /* eval.c */
-/* Whether the value follows from names: parameters, loop variables, counts. */
+/* True if the value follows from names: parameters, loop variables, counts. */
 bool eval_uses_names(const struct ast_expr *x, const struct scope *scope);
 struct value eval(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
                   const struct type_spec *expected);
@@ -351,7 +351,7 @@ void measures_make(struct elaboration *e, struct object *object);
 
 /* elaborate_setting.c */
 void settings_init(struct elaboration *e, struct object *object);
-/* Whether a path that is written in the braces of `anchor` leads to `object`, which is compared
+/* True if a path that is written in the braces of `anchor` leads to `object`, which is compared
  * from its end on. */
 bool setting_leads_to(struct elaboration *e, const struct object *anchor,
                       const struct ast_expr *path, const struct object *object);
@@ -496,8 +496,8 @@ void partitions_apply(struct elaboration *e);
 
 /* elaborate_route.c */
 #define NO_ROUTE UINT32_MAX
-/* Does the node pass requests on, as interconnects do, which have `any` ports in both
- * directions? */
+/* True if the node passes requests on, as interconnects do, which have `any` ports in both
+ * directions. */
 bool node_forwards(const struct node *node);
 /* True if the node has that parameter, and it is true. */
 bool node_is_set(struct elaboration *e, struct node *node, const char *param);

@@ -103,7 +103,7 @@ static int64_t interconnect_count(struct elaboration *e, struct node *node, uint
     return total;
 }
 
-/* Whether the body of a type has `count(name)` in it. */
+/* True if the body of a type has `count(name)` in it. */
 static bool expr_counts(const struct ast_expr *x, const char *name)
 {
     if (!x)

@@ -8,7 +8,7 @@ import house
 from house import files, text_of
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.DOTALL)
-FRAGMENT = re.compile(r"(?:Of|The same|Its?|They|Their|One has|Whose|Nor)\b")
+FRAGMENT = re.compile(r"(?:Of|The same|Its?|They|Their|One has|Whose|Nor|Whether|Is|Are|Can)\b")
 OF_DOCSTRING = re.compile(  # "By point." in place of "Results by point."
     r"(?:Those|After|As|At|Before|By|For|From|In|On|To|Until|With|Without)\b")
 OUTCOME = re.compile(r"(?<![A-Za-z\"`'])(?:false|true):(?= |$)")
@@ -155,3 +155,26 @@ def test_fragments_are_told_from_sentences():
                     "... comes here.", "---- hits", "Sends it; false: the port is full."):
         assert complaint(comment)
     assert complaint_of_docstring("By point.") and not complaint_of_docstring("Results by point.")
+
+
+PREDICATE = re.compile(r"/\* (True (?:if|for)\b(?:(?!\*/).)*\*/)\n"  # and a function's name behind it
+                       r"([A-Za-z_][\w \t*\n]*?)\b(\w+)\(", re.DOTALL)
+
+
+def false_predicates(text):
+    """(line, name) of functions whose comment is a predicate's, and whose type is not bool."""
+    return [(text.count("\n", 0, found.start()) + 1, found[3])
+            for found in PREDICATE.finditer(text) if not re.search(r"\bbool\b", found[2])]
+
+
+def test_comment_of_a_predicate_is_that_of_a_bool():
+    found = {f"{file} {name}": f"{file}:{line}: {name}() returns no bool"
+             for file in files("*.c", "*.h", "*.l", "*.y") for line, name in
+             false_predicates(text_of(file))}
+    house.check(found, "'True if' begins the comment on a function that returns a bool")
+
+
+def test_comment_of_a_predicate_is_told_from_others():
+    text = ("/* True if it is. */\nstatic inline bool is_it(void);\n/* True if\n * so. */\n"
+            "static enum way\nfind_way(int a);\n/* True if one. */\nint one;\n/* Two. */\nint two();\n")
+    assert false_predicates(text) == [(3, "find_way")]

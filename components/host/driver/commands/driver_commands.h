@@ -166,7 +166,7 @@ static struct functional_launch functional_describe_launch(const struct driver *
                                                            uint32_t number,
                                                            struct aql_descriptor *descriptor);
 
-/* Does a command. False: the run has failed. */
+/* Executes a launch without timing. False: the run has failed. */
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
                               enum sampling_way way);
 
@@ -181,7 +181,8 @@ static bool functional_can_begin(const struct driver *d, const struct driver_com
 /* Goes on with a launch in PHASE_YIELDED. False: the run has failed. */
 static bool functional_go_on(struct driver *d, struct driver_command *k, uint32_t number);
 
-/* Does the command; a launch may yield (PHASE_YIELDED). False: the run has failed. */
+/* Executes a command without timing; a launch may yield (PHASE_YIELDED). False: the run has
+ * failed. */
 static bool functional_command(struct driver *d, struct driver_command *k, uint32_t number);
 
 /* Which launches are timed, and how the others are done. See driver_sampling.c. */

@@ -1,5 +1,5 @@
-/* Does the calls of guests (guest_calls.def). Devices, queues and addresses of others cannot be
- * named: they are looked up in the tables of the guest. */
+/* The execution of guests' calls (guest_calls.def). Devices, queues and addresses of others cannot
+ * be named: they are looked up in the tables of the guest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
