@@ -127,7 +127,7 @@ static int wrong_command(const struct options *options, const struct option_spec
     return usage(name_of(options));
 }
 
-/* How long the kind is with which the argument of a kind begins. */
+/* The length of the kind with which the argument of a kind begins. */
 static size_t kind_length(const struct option_spec *spec)
 {
     return strcspn(spec->argument, "=");

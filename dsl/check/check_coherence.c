@@ -202,7 +202,7 @@ static void check_fences(struct proof *p, struct cache *cache, uint32_t number,
         report(p, violation, inside->unfenced[s] ? inside->unfenced[s] - 1 : inside->first, other);
 }
 
-/* What is ordered by controls, for the same two. */
+/* Checks what controls order, for the same two classes. */
 static void check_moments(struct proof *p, struct cache *cache, uint32_t number,
                           const struct actor_class *other)
 {

@@ -368,7 +368,7 @@ void settings_check_reached(struct elaboration *e);
 /* elaborate_tree.c */
 struct node *tree_build(struct elaboration *e, struct type_info *type);
 void tree_expand(struct elaboration *e, struct node *node);
-/* How an instance is made. */
+/* The plan by which an instance is made. */
 struct node_plan {
     struct type_info *type;
     const struct ast_item *item;
@@ -398,7 +398,7 @@ struct child_group *tree_group(struct node *node, const char *name);
  * was made before it. */
 void via_make(struct elaboration *e, struct node *node, const struct ast_item *item,
               const struct scope *scope, struct statement *statement);
-/* When the body has been walked: wires may be declared after their use, like instances. */
+/* Called when the body has been walked: wires may be declared after their use, like instances. */
 void via_find(struct elaboration *e, struct node *node, struct statement *s);
 /* A declared link, or NULL after a diagnostic. */
 struct link_use *via_link(struct elaboration *e, struct node *node, struct ast_name name);

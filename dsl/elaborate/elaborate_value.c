@@ -29,7 +29,7 @@ static const char *object_text(struct elaboration *e, const struct object *objec
 }
 
 /* True if a value lies in the range of its declaration. False: a diagnostic at the place that gave
- * the value says that it does not. / */
+ * the value says that it does not. */
 static bool check_range(struct elaboration *e, struct object *object, uint32_t param,
                         const struct value *value, struct span place)
 {

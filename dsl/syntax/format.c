@@ -114,7 +114,7 @@ static void add_comment_line(struct formatter *f, const struct comment *comment,
     vector_push(f->region, &f->lines, line);
 }
 
-/* How many braces, parentheses and brackets are open after a token. */
+/* The number of braces, parentheses and brackets that are open after a token. */
 static uint32_t depth_after(uint32_t depth, int token)
 {
     if (token == '{' || token == '(' || token == '[')

@@ -95,7 +95,7 @@ static bool opens_block(const struct token *tokens, uint32_t i)
            && tokens[i + 1].kind != 0;
 }
 
-/* How far into parentheses, brackets and braces token i leads. */
+/* The number of levels by which a token leads into parentheses, brackets and braces. */
 static int32_t nesting_of(int kind)
 {
     if (kind == '{' || kind == '(' || kind == '[')

@@ -11,7 +11,7 @@
 
 #include "runtime/engine/engine.h"
 
-/* How the user sees how far the run has come. */
+/* The form in which the user sees how far the run has come. */
 enum platform_progress { PLATFORM_QUIET, PLATFORM_PROGRESS_LINE, PLATFORM_PROGRESS_LINES };
 
 struct engine_limits {

@@ -58,7 +58,7 @@ static uint64_t host_call_cycles(const struct driver *d, const struct driver_com
 /* The program has waited for `ticket`, which is done. */
 static void host_note_wait(struct driver *d, uint64_t ticket);
 
-/* Which L2 caches may hold what kernels wrote. See driver_l2_flush.c. */
+/* L2 caches that may hold what kernels wrote. See driver_l2_flush.c. */
 
 static void l2_init(struct driver *d);
 
@@ -112,8 +112,8 @@ static void program_give(const struct driver *d, const struct driver_command *k,
                          const void *from, uint64_t size);
 static enum copy_kind command_copy_kind(const struct driver_command *k);
 
-/* How the copy is done: inside of one GPU, between GPUs that all have access to each other as far
- * as the copy goes, or through the host. */
+/* The way of the copy: inside of one GPU, between GPUs that all have access to each other as far as
+ * the copy goes, or through the host. */
 static enum copy_way copy_find_way(const struct driver *d, const struct driver_command *k);
 
 /* Each sends the next message of a command, if it can be sent now. `gpu`: that of the queue. A copy
@@ -185,7 +185,7 @@ static bool functional_go_on(struct driver *d, struct driver_command *k, uint32_
  * failed. */
 static bool functional_command(struct driver *d, struct driver_command *k, uint32_t number);
 
-/* Which launches are timed, and how the others are done. See driver_sampling.c. */
+/* Launches that are timed, and the execution of the others. See driver_sampling.c. */
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 
