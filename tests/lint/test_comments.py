@@ -8,7 +8,8 @@ import house
 from house import files, text_of
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.DOTALL)
-FRAGMENT = re.compile(r"(?:Of|The same|Its?|They|Their|One has|Whose|Nor|Whether|Is|Are|Can)\b")
+FRAGMENT = re.compile(r"(?:Of|The same|Its?|They|Their|One has|Whose|Nor|Whether|Is|Are|Can|"
+                      r"How|Which|Why)\b")
 OF_DOCSTRING = re.compile(  # "By point." in place of "Results by point."
     r"(?:Those|After|As|At|Before|By|For|From|In|On|To|Until|With|Without)\b")
 OUTCOME = re.compile(r"(?<![A-Za-z\"`'])(?:false|true):(?= |$)")
