@@ -177,5 +177,6 @@ def test_comment_of_a_predicate_is_that_of_a_bool():
 
 def test_comment_of_a_predicate_is_told_from_others():
     text = ("/* True if it is. */\nstatic inline bool is_it(void);\n/* True if\n * so. */\n"
-            "static enum way\nfind_way(int a);\n/* True if one. */\nint one;\n/* Two. */\nint two();\n")
+            "static enum way\nfind_way(int a);\n/* True if one. */\nint one;\n"
+            "/* Two. */\nint two();\n")
     assert false_predicates(text) == [(3, "find_way")]
