@@ -50,7 +50,7 @@ static bool read_file(struct trace_cpu *c, const char *name, uint64_t size)
     bool is_complete = fread(blob_at(c->bytes)->bytes, 1, wanted, file) == wanted;
     fclose(file);
     if (!is_complete)
-        cpu_fail(c, cpu_line_of_call(c), "'%s' has not %" PRIu64 " bytes", path, wanted);
+        cpu_fail(c, cpu_line_of_call(c), "'%s' is shorter than %" PRIu64 " bytes", path, wanted);
     return is_complete;
 }
 
