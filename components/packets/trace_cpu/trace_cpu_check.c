@@ -33,7 +33,7 @@ static void release_file(struct trace_cpu *c)
 /* The first `size` bytes (0: all) of a file, beside the trace unless its path is absolute. */
 static bool read_file(struct trace_cpu *c, const char *name, uint64_t size)
 {
-    char path[4096];
+    char path[CPU_PATH_MAX];
     bool is_path = name[0] == '/' || !*c->trace.folder;
     snprintf(path, sizeof path, "%s%s%s", is_path ? "" : c->trace.folder, is_path ? "" : "/", name);
     FILE *file = fopen(path, "rb");
