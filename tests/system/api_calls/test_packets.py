@@ -240,7 +240,8 @@ def test_recording_of_a_cuda_program_is_played(run, recorded_cuda, program):
 def test_recording_of_a_cuda_program_wants_its_gpus(run, recorded_cuda):
     trace = recorded_cuda("graph_nodes")
     run(f"{TINY} --play api={trace}", r"executes no PTX", status=1)
-    run(f"{TRACE} {SMALL} --play api={trace}", r"cannot use 'data-.*': hipErrorInvalidImage \(200", status=3)
+    run(f"{TRACE} {SMALL} --play api={trace}",
+        r"cannot use 'data-.*': hipErrorInvalidImage \(200", status=3)
 
 
 @pytest.mark.parametrize("program", quick_and_full("vectoradd streams prints threads module",
