@@ -15,7 +15,7 @@
 extern const struct unit_type rdma_engine__generic;
 
 /* The request and the reply of a read on the link (harness.c). */
-#define READ_BYTES 24u
+#define READ_BYTES 25u /* 8 that frame it, and its fields */
 #define DATA_BYTES 72u
 #define PS_PER_S   UINT64_C(1000000000000)
 
