@@ -155,11 +155,6 @@ static const struct new_kind *find_kind(const char *name)
     return NULL;
 }
 
-bool command_new_is_kind(const char *kind)
-{
-    return find_kind(kind) != NULL;
-}
-
 bool command_new_write(const char *kind_name, const char *name, const char *dir, FILE *out,
                        struct view_error *error)
 {
@@ -181,7 +176,7 @@ int command_new(struct command *c)
     const struct options *o = c->options;
     const char *kind = o->arguments.items[0], *name = o->arguments.items[1];
     struct view_error error = {""};
-    if (!command_new_is_kind(kind)) {
+    if (!find_kind(kind)) {
         command_say("'%s' is not 'component', 'part' or 'platform'", kind);
         return EXIT_USAGE;
     }

@@ -9,12 +9,10 @@
 
 struct view_error;
 
-bool command_new_is_kind(const char *kind);
-
-/* Writes the files of `kind`, which must be one, into `dir` (NULL: the current folder), and on
- * `out` what to try next. Nothing is overwritten: a file in the way is an error before anything is
- * written. False: failed, with `error`, or, where a file cannot be written, a line on standard
- * error and `error` empty. */
+/* Writes the files of `kind` (component, part or platform) into `dir` (NULL: the current folder),
+ * and on `out` what to try next. Nothing is overwritten: a file in the way is an error before
+ * anything is written. False: failed, with `error`, or, where a file cannot be written, a line on
+ * standard error and `error` empty. */
 bool command_new_write(const char *kind, const char *name, const char *dir, FILE *out,
                        struct view_error *error);
 

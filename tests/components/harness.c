@@ -204,14 +204,14 @@ static const struct build_type server_type = {
     .unit = &server_unit, .ports = &server_port, .port_count = 1};
 
 /* The ports of harness.heddle, one for each protocol in the order of enum harness_protocol. They
- * are read once in a process, whose end frees them. */
+ * are read once in a process, and stay until its end. */
 static const struct model_port_decl *described_ports(void)
 {
+    static struct compilation *c;
     static const struct model_port_decl *ports;
     if (ports)
         return ports;
-    struct compilation *c =
-        compile_open(&(struct compile_options){.library_root = HARNESS_LIBRARY});
+    c = compile_open(&(struct compile_options){.library_root = HARNESS_LIBRARY});
     const struct model *model = compile_components(c, HARNESS_DESCRIPTION);
     compile_print_diagnostics(c, stderr, false);
     for (uint32_t i = 0; model && i < model->type_count; i++)

@@ -4,6 +4,7 @@
 #include "atomic_op.gen.h"
 #include "mem.gen.h"
 #include "rdma_engine.gen.h"
+#include "scope.gen.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -172,7 +173,7 @@ Test(rdma_engine, writes_reads_and_fences_arrive_as_they_were_sent)
     for (unsigned i = 0; i < 64; i++)
         bytes[i] = (uint8_t)(i * 7 + 1);
     set_up(&w);
-    struct harness_message fence = harness_fence(2, 2, 2, true, true);
+    struct harness_message fence = harness_fence(2, 2, SCOPE_AGENT, true, true);
     send(harness_write(1, 1, 256, mask, bytes));
     send(fence);
     send(harness_read(400, 3, 260, 4));
