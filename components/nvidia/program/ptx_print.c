@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 #include "base/number.h"
-#include "components/host/printf/kernel_printf.h"
+#include "components/printf/kernel_printf.h"
 
 #include "ptx_private.h"
 
