@@ -34,16 +34,6 @@
 #include "command_processor_state.h"
 #include "dispatcher.h"
 
-static int64_t instance_param(const struct platform_instance *instance, const char *name,
-                              int64_t fallback)
-{
-    const struct platform_table *table = engine_base.platform;
-    for (uint32_t i = 0; i < instance->param_count; i++)
-        if (!strcmp(table->strings + table->param_names[instance->params + i], name))
-            return table->params[instance->params + i];
-    return fallback;
-}
-
 /* The pool must not hand out what a compute unit does not have: both say how much there is. */
 static void check_pool(const struct command_processor *c, const struct cu_resource_pool *pool,
                        uint32_t cu)
@@ -61,7 +51,7 @@ static void check_pool(const struct command_processor *c, const struct cu_resour
     uint32_t ring = engine_base.port_rings[2 * (command_processor_io(c)->work_first + cu)];
     const struct platform_instance *unit = &table->instances[table->rings[ring].receiver];
     for (size_t i = 0; i < ARRAY_COUNT(resources); i++) {
-        int64_t unit_has = instance_param(unit, resources[i].name, resources[i].pool_has);
+        int64_t unit_has = platform_parameter(unit, resources[i].name, resources[i].pool_has);
         if (unit_has < resources[i].pool_has)
             engine_die(&c->io.base, "`pool` hands out %s = %lld, but %s has %lld; set both alike",
                        resources[i].name, (long long)resources[i].pool_has,
