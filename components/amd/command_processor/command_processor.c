@@ -422,27 +422,8 @@ static bool forward_copy(struct command_processor *c, const struct command_reque
 {
     if (!command_processor_dma_can_send(c))
         return false;
-    void *payload = command_processor_host_payload(c);
-    switch (message_kind(m)) {
-    case COMMAND_WRITE:
-        memcpy(command_write_data(
-                   command_processor_dma_send_write(c, m->tag, m->write.address, m->write.size)),
-               command_write_data(payload), m->write.size);
-        break;
-    case COMMAND_READ:
-        command_processor_dma_send_read(c, m->tag, m->read.address, m->read.size);
-        break;
-    case COMMAND_ATOMIC:
-        command_processor_dma_send_atomic(c, m->tag, m->atomic.address, m->atomic.value);
-        break;
-    case COMMAND_FILL:
-        command_processor_dma_send_fill(c, m->tag, m->fill.address, m->fill.size, m->fill.pattern);
-        break;
-    default:
-        command_processor_dma_send_copy(c, m->tag, m->copy.destination, m->copy.source,
-                                        m->copy.size);
-        break;
-    }
+    port_pass_on(command_processor_io(c)->dma_request, c->io.base.limit, m,
+                 command_processor_host_payload(c));
     return true;
 }
 
@@ -528,11 +509,8 @@ static bool answer_driver(struct command_processor *c)
             sent = true;
             continue;
         }
-        if (message_kind(m) == COMMAND_DATA)
-            memcpy(command_data_data(command_processor_host_reply_data(c, m->tag, m->data.size)),
-                   command_data_data(command_processor_dma_reply_payload(c)), m->data.size);
-        else
-            command_processor_host_reply_done(c, m->tag);
+        port_pass_on(command_processor_io(c)->host_reply, c->io.base.limit, m,
+                     command_processor_dma_reply_payload(c));
         command_processor_dma_pop_reply(c);
         sent = true;
     }
