@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/wide.h"
 #include "components/nvidia/program/sm_occupancy.h"
 #include "runtime/engine/component_failure.h"
 
@@ -196,7 +197,7 @@ static uint64_t device_hbm_bandwidth(const struct platform_instance *hbm)
 {
     uint64_t bytes = (uint64_t)platform_parameter(hbm, "channels", 1)
                      * (uint64_t)platform_parameter(hbm, "burst", 64);
-    return bytes * 1000000000000u / (uint64_t)platform_parameter(hbm, "tburst", 1);
+    return bytes * PS_PER_S / (uint64_t)platform_parameter(hbm, "tburst", 1);
 }
 
 static void device_read_parts(struct driver_device_info *info, const char *prefix)
