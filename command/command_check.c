@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/wide.h"
 #include "codegen/views/json_from_text.h"
 #include "codegen/views/view.h"
 
 #include "command.h"
-
-#define PS_PER_S UINT64_C(1000000000000)
 
 /* For how long partitions go on by themselves, and so whether threads can help. A run uses one
  * thread where that is less than two cycles (runtime/link/lookahead.c). */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/wide.h"
 
 struct unit {
     const char *name;
@@ -13,8 +14,7 @@ struct unit {
     int64_t factor;
 };
 
-#define KI       ((int64_t)1024)
-#define PS_PER_S ((int64_t)1000000000000)
+#define KI ((int64_t)1024)
 
 static const struct unit units[] = {
     {"B", MODEL_DIM_BYTES, 1},
@@ -147,7 +147,7 @@ enum quantity_problem quantity_parse(const char *text, size_t length, int64_t *v
     size_t digits = quantity_digits(text, length);
     if (digits == 0)
         return QUANTITY_MALFORMED;
-    __int128 sum = 0, divisor = 1;
+    signed_wide sum = 0, divisor = 1;
     bool after_point = false;
     for (size_t i = 0; i < digits; i++) {
         if (text[i] == '.')

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/wide.h"
 
 #include "place.h"
 
 static uint64_t connection_latency_ps(const struct model *model, const struct model_connection *c)
 {
     uint64_t hz = model->domains[c->to->owner->domain].hz;
-    return c->link ? c->link->latency_ps : c->latency_cy * (1000000000000u / (hz ? hz : 1));
+    return c->link ? c->link->latency_ps : c->latency_cy * (PS_PER_S / (hz ? hz : 1));
 }
 
 static int by_ends(const void *a, const void *b)

@@ -3,12 +3,12 @@
  * one cache. Memory-side caches are the third. See topology.h. */
 #include <string.h>
 
+#include "base/wide.h"
+
 #include "topology.h"
 
 /* linux/kfd_sysfs.h */
 enum { TYPE_DATA = 1, TYPE_INSTRUCTIONS = 2, TYPE_GPU = 8 };
-
-#define PS_PER_S UINT64_C(1000000000000)
 
 struct walk {
     struct topology *t;

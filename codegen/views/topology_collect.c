@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/wide.h"
 
 #include "topology.h"
 
@@ -146,7 +147,7 @@ static uint64_t bandwidth_of(const struct model *model, const struct topology_no
         if (topology_has_part(node->root, part) && strcmp(part->type->name, "hbm") == 0)
             timed += (uint64_t)topology_param(part->params, part->param_count, "channels", 1)
                      * (uint64_t)topology_param(part->params, part->param_count, "burst", 64)
-                     * 1000000000000u
+                     * PS_PER_S
                      / (uint64_t)topology_param(part->params, part->param_count, "tburst", 1);
     }
     return timed ? timed : ideal;

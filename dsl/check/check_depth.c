@@ -1,13 +1,10 @@
 /* Ports too shallow for what leads to them. A ring of `depth` lets `depth` messages go in the time
  * that space takes to come back: two latencies. */
 #include "base/number.h"
+#include "base/wide.h"
 #include "dsl/message_layout.h"
 
 #include "check.h"
-
-__extension__ typedef unsigned __int128 wide;
-
-#define PS_PER_S 1000000000000u
 
 /* Bytes of the longest message in one direction. */
 static uint64_t longest(struct region *region, const struct model_message *messages, uint32_t count)

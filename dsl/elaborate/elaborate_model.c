@@ -2,6 +2,8 @@
  * Ids are given here, depth first. */
 #include <string.h>
 
+#include "base/wide.h"
+
 #include "elaborate.h"
 
 static void number_nodes(struct node *node, struct node **order, uint32_t *count)
@@ -154,12 +156,12 @@ static void make_instance(struct elaboration *e, struct node *node)
 /* Picoseconds until the n-th edge of a clock, rounded down as the runtime does. */
 static uint64_t cycles_to_ps(uint64_t cycles, uint64_t hz)
 {
-    return (uint64_t)((unsigned __int128)cycles * 1000000000000u / hz);
+    return divide_wide(cycles, PS_PER_S, hz);
 }
 
 static uint64_t ps_to_cycles(uint64_t ps, uint64_t hz)
 {
-    return (uint64_t)(((unsigned __int128)ps * hz + 999999999999u) / 1000000000000u);
+    return divide_wide_up(ps, hz, PS_PER_S);
 }
 
 /* True if requests lead away from the end of the shared wire. */

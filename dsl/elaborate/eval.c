@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/wide.h"
 #include "dsl/quantity.h"
 #include "dsl/suggest.h"
 
@@ -161,7 +162,7 @@ static struct value overflow(struct elaboration *e, const struct ast_expr *x)
     return bad;
 }
 
-static struct value fit(struct elaboration *e, const struct ast_expr *x, __int128 result,
+static struct value fit(struct elaboration *e, const struct ast_expr *x, signed_wide result,
                         enum model_dimension dimension)
 {
     if (result > INT64_MAX || result < -INT64_MAX)
@@ -242,19 +243,18 @@ static bool compare(int op, int64_t a, int64_t b)
 
 /* Seconds are counted in picoseconds; a product or quotient in which they cancel drops the factor.
  * Cycles from a time are rounded up, everything else is exact or rounded down. */
-#define PS_PER_S ((__int128)1000000000000)
 
 static int seconds_exponent(enum model_dimension d)
 {
     return d == MODEL_DIM_SECONDS ? 1 : d == MODEL_DIM_HZ || d == MODEL_DIM_BYTES_PER_S ? -1 : 0;
 }
 
-static __int128 ceiling_of_quotient(__int128 a, __int128 b)
+static signed_wide ceiling_of_quotient(signed_wide a, signed_wide b)
 {
     return a / b + (a % b != 0 && (a < 0) == (b < 0));
 }
 
-static __int128 divide_down(__int128 a, __int128 b)
+static signed_wide divide_down(signed_wide a, signed_wide b)
 {
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
@@ -268,7 +268,7 @@ static struct value product(struct elaboration *e, const struct ast_expr *x, con
     enum model_dimension dimension;
     if (!quantity_multiply(a->dimension, b->dimension, &dimension))
         return mismatch(e, x, a, b);
-    __int128 result = (__int128)a->integer * b->integer;
+    signed_wide result = (signed_wide)a->integer * b->integer;
     bool has_time = a->dimension == MODEL_DIM_SECONDS || b->dimension == MODEL_DIM_SECONDS;
     bool has_rate = seconds_exponent(a->dimension) < 0 || seconds_exponent(b->dimension) < 0;
     if (has_time && has_rate)
@@ -287,7 +287,7 @@ static struct value quotient(struct elaboration *e, const struct ast_expr *x, co
         diagnostic_add(e->diagnostics, E0306, x->span, "division by zero");
         return bad;
     }
-    __int128 dividend = a->integer;
+    signed_wide dividend = a->integer;
     bool makes_time = dimension == MODEL_DIM_SECONDS && a->dimension != MODEL_DIM_SECONDS;
     bool makes_rate = b->dimension == MODEL_DIM_SECONDS && a->dimension != MODEL_DIM_SECONDS;
     if (makes_time || makes_rate)
@@ -307,14 +307,14 @@ static struct value arithmetic(struct elaboration *e, const struct ast_expr *x,
     if (a->dimension != b->dimension)
         return mismatch(e, x, a, b);
     if (x->op == '+')
-        return fit(e, x, (__int128)a->integer + b->integer, a->dimension);
+        return fit(e, x, (signed_wide)a->integer + b->integer, a->dimension);
     if (x->op == '-')
-        return fit(e, x, (__int128)a->integer - b->integer, a->dimension);
+        return fit(e, x, (signed_wide)a->integer - b->integer, a->dimension);
     if (b->integer == 0) {
         diagnostic_add(e->diagnostics, E0306, x->span, "division by zero");
         return bad;
     }
-    __int128 whole = divide_down(a->integer, b->integer);
+    signed_wide whole = divide_down(a->integer, b->integer);
     return fit(e, x, a->integer - whole * b->integer, a->dimension);
 }
 
@@ -570,8 +570,8 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
     }
     if (expected.dimension == MODEL_DIM_CYCLES && value.dimension == MODEL_DIM_SECONDS && node
         && node->domain != NO_DOMAIN) {
-        __int128 hz = (__int128)e->domains.items[node->domain].hz;
-        return fit(e, x, ceiling_of_quotient((__int128)value.integer * hz, PS_PER_S),
+        signed_wide hz = (signed_wide)e->domains.items[node->domain].hz;
+        return fit(e, x, ceiling_of_quotient((signed_wide)value.integer * hz, PS_PER_S),
                    MODEL_DIM_CYCLES);
     }
     bool quantities =

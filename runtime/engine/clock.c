@@ -4,21 +4,19 @@
  * edge on is an addition and still exact. Questions about other edges divide 128-bit numbers. */
 #include "clock.h"
 
+#include "base/wide.h"
+
 #include "engine.h"
-
-#define PS_PER_S ((uint64_t)1000000000000)
-
-__extension__ typedef unsigned __int128 wide;
 
 uint64_t engine_time_of(uint32_t domain, uint64_t cycle)
 {
-    return (uint64_t)((wide)cycle * PS_PER_S / engine.domains[domain].hz);
+    return divide_wide(cycle, PS_PER_S, engine.domains[domain].hz);
 }
 
 /* floor(n * 10^12 / hz) >= time, smallest n: time is an integer, so n = ceil(time * hz / 10^12). */
 uint64_t engine_cycle_at(uint32_t domain, uint64_t time_ps)
 {
-    return (uint64_t)(((wide)time_ps * engine.domains[domain].hz + (PS_PER_S - 1)) / PS_PER_S);
+    return divide_wide_up(time_ps, engine.domains[domain].hz, PS_PER_S);
 }
 
 void clock_set(struct engine_domain *d, uint64_t hz)

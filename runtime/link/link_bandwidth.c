@@ -10,15 +10,12 @@
 
 #include "base/likely.h"
 #include "base/number.h"
+#include "base/wide.h"
 #include "runtime/engine/engine.h"
 
 #include "port.h"
 #include "ring_state.h"
 #include "shared_wire.h"
-
-__extension__ typedef unsigned __int128 wide;
-
-#define PS_PER_S ((uint64_t)1000000000000)
 
 struct ring_link *ring_links;
 
@@ -82,7 +79,7 @@ const struct ring_link_use *ring_link_use(uint32_t link, unsigned half, uint64_t
 {
     struct ring_link *l = &ring_links[link];
     struct ring_link_half *h = &l->halves[half];
-    uint64_t busy_ps = l->bandwidth ? (uint64_t)((wide)h->use.bytes * PS_PER_S / l->bandwidth) : 0;
+    uint64_t busy_ps = l->bandwidth ? divide_wide(h->use.bytes, PS_PER_S, l->bandwidth) : 0;
     uint64_t ahead_ps = h->free_ps > until_ps ? h->free_ps - until_ps : 0;
     busy_ps -= min(ahead_ps, busy_ps);
     if (busy_ps > h->use.busy_ps) /* both are rounded */

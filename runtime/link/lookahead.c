@@ -3,9 +3,8 @@
 #include "lookahead.h"
 
 #include "base/number.h"
+#include "base/wide.h"
 #include "runtime/engine/bug.h"
-
-__extension__ typedef unsigned __int128 wide;
 
 static uint64_t hz_of(const struct platform_table *table, uint32_t leaf)
 {
@@ -21,7 +20,7 @@ static uint64_t least_latency(const struct platform_table *table, const struct p
     if (r->link)
         return table->links[r->link - 1].latency_ps;
     uint64_t hz = hz_of(table, r->is_reply ? r->sender : r->receiver);
-    return (uint64_t)((wide)r->latency * 1000000000000u / hz);
+    return divide_wide(r->latency, PS_PER_S, hz);
 }
 
 /* True if the ring crosses the same link as a ring of another partition. Grants of the link are
@@ -52,7 +51,7 @@ uint64_t lookahead_ps(const struct platform_table *table)
     }
     for (uint32_t i = 0; i < table->domain_count; i++)
         fastest = max(table->domains[i].hz, fastest);
-    return window == UINT64_MAX || window < 2 * (1000000000000u / fastest) ? 0 : window;
+    return window == UINT64_MAX || window < 2 * (PS_PER_S / fastest) ? 0 : window;
 }
 
 /* The least latency of the rings that `is_chosen` takes, in whole windows. */

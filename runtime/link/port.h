@@ -53,4 +53,11 @@ static inline void port_forward(uint32_t place, uint64_t limit,
     ring_put(to, limit, kind, messages[kind].wire_bytes, messages[kind].awaited);
 }
 
+/* Puts a copy of a message of the ring's own protocol into it; there must be room. */
+static inline void port_pass_on(uint32_t place, uint64_t limit, const void *m, const void *payload)
+{
+    const struct message *message = m;
+    port_forward(place, limit, port_messages(ring_number(place)), message, payload, message->tag);
+}
+
 #endif

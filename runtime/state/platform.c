@@ -110,6 +110,15 @@ struct platform_interleaving platform_interleaving(int32_t space)
     return interleavings[space];
 }
 
+int64_t platform_parameter(const struct platform_instance *instance, const char *name,
+                           int64_t fallback)
+{
+    for (uint32_t i = 0; i < instance->param_count; i++)
+        if (!strcmp(platform_string(table->param_names[instance->params + i]), name))
+            return table->params[instance->params + i];
+    return fallback;
+}
+
 int32_t platform_space(uint64_t address)
 {
     for (uint32_t i = 0; i < table->map_count; i++) {

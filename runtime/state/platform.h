@@ -62,6 +62,10 @@ static inline int32_t platform_target(const struct platform_interleaving *w, uin
     return (int32_t)(offset / w->interleave % w->targets);
 }
 
+/* The parameter of an instance that has this name; `fallback` where its type has none of it. */
+int64_t platform_parameter(const struct platform_instance *instance, const char *name,
+                           int64_t fallback);
+
 /* The mapped space that holds `address`: an index in platform_table.spaces, or -1. */
 int32_t platform_space(uint64_t address);
 

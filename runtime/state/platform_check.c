@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/wide.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring.h"
 
@@ -29,7 +30,7 @@ static bool check_domains(const struct platform_table *t)
     if (t->domain_count == 0 || t->domain_count > ENGINE_MAX_CLOCKS)
         return fail("%u clock domains; 1 to %u are possible", t->domain_count, ENGINE_MAX_CLOCKS);
     for (uint32_t i = 0; i < t->domain_count; i++)
-        if (t->domains[i].hz == 0 || t->domains[i].hz > 1000000000000u)
+        if (t->domains[i].hz == 0 || t->domains[i].hz > PS_PER_S)
             return fail("clock '%s' runs at %llu Hz; 1 Hz to 1 THz are possible",
                         t->strings + t->domains[i].name, (unsigned long long)t->domains[i].hz);
     return true;

@@ -34,16 +34,6 @@
 #include "command_processor_state.h"
 #include "dispatcher.h"
 
-static int64_t instance_param(const struct platform_instance *instance, const char *name,
-                              int64_t fallback)
-{
-    const struct platform_table *table = engine_base.platform;
-    for (uint32_t i = 0; i < instance->param_count; i++)
-        if (!strcmp(table->strings + table->param_names[instance->params + i], name))
-            return table->params[instance->params + i];
-    return fallback;
-}
-
 /* The pool must not hand out what a compute unit does not have: both say how much there is. */
 static void check_pool(const struct command_processor *c, const struct cu_resource_pool *pool,
                        uint32_t cu)
@@ -61,7 +51,7 @@ static void check_pool(const struct command_processor *c, const struct cu_resour
     uint32_t ring = engine_base.port_rings[2 * (command_processor_io(c)->work_first + cu)];
     const struct platform_instance *unit = &table->instances[table->rings[ring].receiver];
     for (size_t i = 0; i < ARRAY_COUNT(resources); i++) {
-        int64_t unit_has = instance_param(unit, resources[i].name, resources[i].pool_has);
+        int64_t unit_has = platform_parameter(unit, resources[i].name, resources[i].pool_has);
         if (unit_has < resources[i].pool_has)
             engine_die(&c->io.base, "`pool` hands out %s = %lld, but %s has %lld; set both alike",
                        resources[i].name, (long long)resources[i].pool_has,
@@ -432,27 +422,8 @@ static bool forward_copy(struct command_processor *c, const struct command_reque
 {
     if (!command_processor_dma_can_send(c))
         return false;
-    void *payload = command_processor_host_payload(c);
-    switch (message_kind(m)) {
-    case COMMAND_WRITE:
-        memcpy(command_write_data(
-                   command_processor_dma_send_write(c, m->tag, m->write.address, m->write.size)),
-               command_write_data(payload), m->write.size);
-        break;
-    case COMMAND_READ:
-        command_processor_dma_send_read(c, m->tag, m->read.address, m->read.size);
-        break;
-    case COMMAND_ATOMIC:
-        command_processor_dma_send_atomic(c, m->tag, m->atomic.address, m->atomic.value);
-        break;
-    case COMMAND_FILL:
-        command_processor_dma_send_fill(c, m->tag, m->fill.address, m->fill.size, m->fill.pattern);
-        break;
-    default:
-        command_processor_dma_send_copy(c, m->tag, m->copy.destination, m->copy.source,
-                                        m->copy.size);
-        break;
-    }
+    port_pass_on(command_processor_io(c)->dma_request, c->io.base.limit, m,
+                 command_processor_host_payload(c));
     return true;
 }
 
@@ -539,11 +510,8 @@ static bool answer_driver(struct command_processor *c)
             sent = true;
             continue;
         }
-        if (message_kind(m) == COMMAND_DATA)
-            memcpy(command_data_data(command_processor_host_reply_data(c, m->tag, m->data.size)),
-                   command_data_data(command_processor_dma_reply_payload(c)), m->data.size);
-        else
-            command_processor_host_reply_done(c, m->tag);
+        port_pass_on(command_processor_io(c)->host_reply, c->io.base.limit, m,
+                     command_processor_dma_reply_payload(c));
         command_processor_dma_pop_reply(c);
         sent = true;
     }

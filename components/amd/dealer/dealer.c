@@ -143,12 +143,10 @@ static bool deal_out(struct dealer *c, const struct command_request *m)
 /* Hands a copy to the DMA engine. False: its port is full. */
 static bool forward_copy(struct dealer *c, const struct command_request *m)
 {
-    uint32_t to = dealer_io(c)->dma_request;
     if (!dealer_dma_can_send(c))
         return false;
     c->io.stats.copies++;
-    port_forward(to, c->io.base.limit, port_messages(ring_number(to)),
-                 (const struct message *)(const void *)m, dealer_host_payload(c), m->tag);
+    port_pass_on(dealer_io(c)->dma_request, c->io.base.limit, m, dealer_host_payload(c));
     return true;
 }
 
@@ -230,11 +228,9 @@ static void deal_end(struct dealer *c, uint32_t number)
 static bool answer_driver(struct dealer *c)
 {
     const struct command_reply *m;
-    uint32_t to = dealer_io(c)->host_reply;
     bool sent = false;
     while ((m = dealer_dma_peek_reply(c)) && dealer_host_can_reply(c)) {
-        port_forward(to, c->io.base.limit, port_messages(ring_number(to)),
-                     (const struct message *)(const void *)m, dealer_dma_reply_payload(c), m->tag);
+        port_pass_on(dealer_io(c)->host_reply, c->io.base.limit, m, dealer_dma_reply_payload(c));
         dealer_dma_pop_reply(c);
         sent = true;
     }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/wide.h"
 #include "components/hip/common/hip_common.h"
 #include "runtime/engine/options.h"
 
@@ -17,7 +18,6 @@
 #include "hip_turns.h"
 #include "hip_turns_internal.h"
 
-#define PS_OF_S  UINT64_C(1000000000000)
 #define NS_OF_S  UINT64_C(1000000000)
 #define PS_OF_NS UINT64_C(1000)
 /* The first of January 2000, UTC: what programs print looks like a date, and no file is newer. */
@@ -112,8 +112,8 @@ uint64_t hip_clock_ps_of(clockid_t clock, const struct timespec *time)
     if (time->tv_sec < 0 || (uint64_t)time->tv_sec < begin_s)
         return 0;
     uint64_t seconds = (uint64_t)time->tv_sec - begin_s;
-    return seconds < UINT64_MAX / PS_OF_S / 2
-               ? seconds * PS_OF_S + (uint64_t)time->tv_nsec * PS_OF_NS
+    return seconds < UINT64_MAX / PS_PER_S / 2
+               ? seconds * PS_PER_S + (uint64_t)time->tv_nsec * PS_OF_NS
                : UINT64_MAX / 2;
 }
 
@@ -143,8 +143,8 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     if (!is_simulated() || !begins_at(clock, &begin_s))
         return HIP_LIBC(clock_gettime)(clock, time);
     uint64_t ps = read_ps();
-    time->tv_sec = (time_t)(begin_s + ps / PS_OF_S);
-    time->tv_nsec = (long)(ps % PS_OF_S / PS_OF_NS);
+    time->tv_sec = (time_t)(begin_s + ps / PS_PER_S);
+    time->tv_nsec = (long)(ps % PS_PER_S / PS_OF_NS);
     return 0;
 }
 
@@ -182,7 +182,7 @@ int timespec_get(struct timespec *result, int base)
 
 clock_t clock(void)
 {
-    return is_simulated() ? (clock_t)(read_ps() / (PS_OF_S / CLOCKS_PER_SEC)) : HIP_LIBC(clock)();
+    return is_simulated() ? (clock_t)(read_ps() / (PS_PER_S / CLOCKS_PER_SEC)) : HIP_LIBC(clock)();
 }
 
 /* ---- the option ---- */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/wide.h"
 #include "components/nvidia/program/sm_occupancy.h"
 #include "runtime/engine/component_failure.h"
 
@@ -18,15 +19,6 @@
 static const char *table_string(uint32_t offset)
 {
     return engine_base.platform->strings + offset;
-}
-
-static int64_t device_param(const struct platform_instance *instance, const char *name,
-                            int64_t otherwise)
-{
-    for (uint32_t i = 0; i < instance->param_count; i++)
-        if (!strcmp(table_string(engine_base.platform->param_names[instance->params + i]), name))
-            return engine_base.platform->params[instance->params + i];
-    return otherwise;
 }
 
 /* Shared memory of compute capabilities 8.0 to 9.0: NVIDIA, "CUDA C++ Programming Guide", technical
@@ -103,26 +95,27 @@ static void device_add_instance(struct driver_device_info *info,
     const char *type = table_string(instance->type);
     if (!strcmp(type, "compute_unit")) {
         info->compute_units++;
-        info->simds_per_cu = (uint32_t)device_param(instance, "simds", 4);
-        info->wavefronts_per_simd = (uint32_t)device_param(instance, "wavefronts", 10);
-        info->vgprs_per_simd = (uint32_t)device_param(instance, "vgprs", 256);
-        info->sgprs_per_simd = (uint32_t)device_param(instance, "sgprs", 800);
-        info->lds_bytes_per_cu = (uint32_t)device_param(instance, "lds", 65536);
+        info->simds_per_cu = (uint32_t)platform_parameter(instance, "simds", 4);
+        info->wavefronts_per_simd = (uint32_t)platform_parameter(instance, "wavefronts", 10);
+        info->vgprs_per_simd = (uint32_t)platform_parameter(instance, "vgprs", 256);
+        info->sgprs_per_simd = (uint32_t)platform_parameter(instance, "sgprs", 800);
+        info->lds_bytes_per_cu = (uint32_t)platform_parameter(instance, "lds", 65536);
         info->clock_hz = hz;
         snprintf(info->isa, sizeof info->isa, "%s",
-                 isa_target_name((enum isa_target)device_param(instance, "isa", 0)));
+                 isa_target_name((enum isa_target)platform_parameter(instance, "isa", 0)));
     } else if (!strcmp(type, "streaming_multiprocessor")) {
         info->compute_units++;
         info->clock_hz = hz;
     } else if (device_is_l2(instance, rest, l2)) {
-        info->l2_bytes += (uint64_t)device_param(instance, "size", 0);
+        info->l2_bytes += (uint64_t)platform_parameter(instance, "size", 0);
     } else if (!strcmp(type, "rdma_engine")) {
         info->has_fabric = true;
     } else if (!strcmp(type, "dma_engine")) {
         info->dma_engines++;
     } else if (!strcmp(type, "dram")) {
-        info->memory_bandwidth_bytes_per_s += (uint64_t)device_param(instance, "width", 1)
-                                              * (uint64_t)device_param(instance, "line", 64) * hz;
+        info->memory_bandwidth_bytes_per_s += (uint64_t)platform_parameter(instance, "width", 1)
+                                              * (uint64_t)platform_parameter(instance, "line", 64)
+                                              * hz;
     }
 }
 
@@ -133,16 +126,17 @@ static void device_add_player(struct driver_device *device, const struct platfor
     struct sm_shape *sm = &device->sm;
     if (strcmp(table_string(player->type), "trace_player") != 0)
         return;
-    sm->room = (struct sm_room){.threads = (uint32_t)device_param(player, "threads", 0),
-                                .blocks = (uint32_t)device_param(player, "blocks", 0),
-                                .registers = (uint32_t)device_param(player, "registers", 0),
-                                .shared = (uint32_t)device_param(player, "shared", 0)};
-    sm->register_unit = (uint32_t)device_param(player, "register_unit", 256);
-    sm->sub_cores = (uint32_t)device_param(player, "sub_cores", 4);
-    sm->shared_unit = (uint32_t)device_param(player, "shared_unit", 128);
-    sm->shared_system = (uint32_t)device_param(player, "shared_system", 0);
-    device->takes_copies |= info->has_fabric = device_param(player, "nvlink", 0) > 0;
-    snprintf(info->isa, sizeof info->isa, "sm_%u", (unsigned)device_param(player, "capability", 0));
+    sm->room = (struct sm_room){.threads = (uint32_t)platform_parameter(player, "threads", 0),
+                                .blocks = (uint32_t)platform_parameter(player, "blocks", 0),
+                                .registers = (uint32_t)platform_parameter(player, "registers", 0),
+                                .shared = (uint32_t)platform_parameter(player, "shared", 0)};
+    sm->register_unit = (uint32_t)platform_parameter(player, "register_unit", 256);
+    sm->sub_cores = (uint32_t)platform_parameter(player, "sub_cores", 4);
+    sm->shared_unit = (uint32_t)platform_parameter(player, "shared_unit", 128);
+    sm->shared_system = (uint32_t)platform_parameter(player, "shared_system", 0);
+    device->takes_copies |= info->has_fabric = platform_parameter(player, "nvlink", 0) > 0;
+    snprintf(info->isa, sizeof info->isa, "sm_%u",
+             (unsigned)platform_parameter(player, "capability", 0));
     info->lanes = SM_WARP_THREADS;
     info->simds_per_cu = sm->sub_cores;
     info->wavefronts_per_simd = sm->room.threads / SM_WARP_THREADS / sm->sub_cores;
@@ -176,14 +170,15 @@ static bool device_has_port(const char *prefix, const char *port, const char *se
 static bool needs_system_scope(const struct platform_instance *instance)
 {
     return !strcmp(table_string(instance->type), "command_processor")
-           && device_param(instance, "scope", 0) == 1;
+           && platform_parameter(instance, "scope", 0) == 1;
 }
 
 /* True if a launch drops the lines of the L2. */
 static bool drops_at_launch(const struct platform_instance *instance)
 {
     return !strcmp(table_string(instance->type), "command_processor")
-           && (device_param(instance, "scope", 0) == 1 || device_param(instance, "dies", 0) == 1);
+           && (platform_parameter(instance, "scope", 0) == 1
+               || platform_parameter(instance, "dies", 0) == 1);
 }
 
 /* Sets the least distance between packets and arguments of two launches: the longest line of a
@@ -192,17 +187,17 @@ static bool drops_at_launch(const struct platform_instance *instance)
 static void device_note_line(struct driver_device *device, const struct platform_instance *instance)
 {
     if (!strcmp(table_string(instance->type), "cache")
-        && (uint32_t)device_param(instance, "line", 0) > device->line)
-        device->line = (uint32_t)device_param(instance, "line", 0);
+        && (uint32_t)platform_parameter(instance, "line", 0) > device->line)
+        device->line = (uint32_t)platform_parameter(instance, "line", 0);
     device->drops_l2 |= drops_at_launch(instance);
 }
 
 /* Bytes a second of memory with channels and banks. */
 static uint64_t device_hbm_bandwidth(const struct platform_instance *hbm)
 {
-    uint64_t bytes =
-        (uint64_t)device_param(hbm, "channels", 1) * (uint64_t)device_param(hbm, "burst", 64);
-    return bytes * 1000000000000u / (uint64_t)device_param(hbm, "tburst", 1);
+    uint64_t bytes = (uint64_t)platform_parameter(hbm, "channels", 1)
+                     * (uint64_t)platform_parameter(hbm, "burst", 64);
+    return bytes * PS_PER_S / (uint64_t)platform_parameter(hbm, "tburst", 1);
 }
 
 static void device_read_parts(struct driver_device_info *info, const char *prefix)
@@ -217,7 +212,7 @@ static void device_read_parts(struct driver_device_info *info, const char *prefi
         if (!device_owns(table_string(part->path), prefix))
             continue;
         if (!strcmp(type, "cu_resource_pool"))
-            info->work_groups_per_cu = (uint32_t)device_param(&as, "work_groups", 16);
+            info->work_groups_per_cu = (uint32_t)platform_parameter(&as, "work_groups", 16);
         if (!strcmp(type, "hbm"))
             bandwidth += device_hbm_bandwidth(&as);
     }

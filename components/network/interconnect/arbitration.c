@@ -23,10 +23,11 @@ static inline void interconnect_side_messages(struct interconnect_side *s,
                                               const struct platform_message *messages,
                                               uint32_t count, uint64_t width, uint64_t header)
 {
-    for (uint32_t k = 0; k < count && k < INTERCONNECT_KINDS; k++) {
+    s->kinds_at = arena_allocate(count * sizeof(struct interconnect_kind));
+    for (uint32_t k = 0; k < count; k++) {
         uint64_t bytes = (messages[k].payload_bytes & ~UINT32_C(31)) + header;
         uint64_t cycles = width ? divide_up(bytes, width) : 1;
-        s->kinds[k] = (struct interconnect_kind){
+        arena_at(struct interconnect_kind, s->kinds_at)[k] = (struct interconnect_kind){
             .cycles = (uint32_t)(cycles ? cycles : 1),
             .pieces = (uint16_t)(messages[k].payload_bytes / INTERCONNECT_PIECE),
             .awaited = messages[k].awaited != 0};

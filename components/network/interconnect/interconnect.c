@@ -176,6 +176,7 @@ struct interconnect_view {
     uint64_t *entered, *busy, *wanted;
     struct interconnect_source *by_source;
     struct interconnect_target *by_target;
+    const struct interconnect_kind *by_kind;
     uint32_t words;
 };
 
@@ -189,7 +190,7 @@ static ALWAYS_INLINE unsigned interconnect_pass(const struct interconnect_unit *
     struct ring *in = ring_placed(v->by_source[source].ring);
     const struct message *m = ring_slot(in->head);
     unsigned kind = message_kind(m);
-    const struct interconnect_kind *k = &x->side[is_reply].kinds[kind];
+    const struct interconnect_kind *k = &v->by_kind[kind];
     unsigned cycles = interconnect_cycles(u, m, k, is_reply), awaited = is_reply ? 0 : k->awaited;
     uint32_t number = 0;
     if (is_reply) {
@@ -303,6 +304,7 @@ static ALWAYS_INLINE bool interconnect_move_side(const struct interconnect_unit 
         .wanted = bitmaps + 2 * (size_t)words,
         .by_source = arena_at(struct interconnect_source, s->sources_at),
         .by_target = arena_at(struct interconnect_target, s->targets_at),
+        .by_kind = arena_at(struct interconnect_kind, s->kinds_at),
         .words = words,
     };
     bool stays_wanted = false;

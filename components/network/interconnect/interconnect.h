@@ -25,7 +25,6 @@ struct sector_hash;
 struct warm_access;
 
 #define INTERCONNECT_IN_FLIGHT 65535 /* tags have 16 bits */
-#define INTERCONNECT_KINDS     8
 #define INTERCONNECT_PIECE     16
 
 /* The origin of a request. */
@@ -60,10 +59,10 @@ struct interconnect_side {
     uint32_t bitmaps_at;
     uint32_t sources_at;    /* struct interconnect_source [sources] */
     uint32_t targets_at;    /* struct interconnect_target [targets] */
+    uint32_t kinds_at;      /* struct interconnect_kind, of each message of the protocol */
     uint32_t bubble_in_at;  /* bitmap of sources that are other stops of a ring */
     uint32_t bubble_out_at; /* bitmap of targets that are */
     uint64_t conflict_until;
-    struct interconnect_kind kinds[INTERCONNECT_KINDS];
 };
 
 struct interconnect {

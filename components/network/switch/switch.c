@@ -53,12 +53,8 @@ static bool is_stop(const struct switch_ *c, uint32_t ring)
     uint32_t leaf = table->rings[ring].sender == c->io.base.leaf ? table->rings[ring].receiver
                                                                  : table->rings[ring].sender;
     const struct platform_instance *other = &table->instances[leaf];
-    if (strcmp(table->strings + other->type, "switch") != 0)
-        return false;
-    for (uint32_t i = 0; i < other->param_count; i++)
-        if (!strcmp(table->strings + table->param_names[other->params + i], "bubble"))
-            return table->params[other->params + i] != 0;
-    return false;
+    return !strcmp(table->strings + other->type, "switch")
+           && platform_parameter(other, "bubble", false);
 }
 
 static void mark_stops(const struct switch_ *c, uint32_t first, uint32_t count, uint32_t in,

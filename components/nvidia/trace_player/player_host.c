@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/wide.h"
 #include "components/nvidia/program/ptx_services.h"
 #include "components/sampling/launch_record.h"
 #include "components/statistics/run_progress.h"
@@ -90,7 +91,7 @@ static uint64_t host_move_ps(const struct trace_player *p)
     uint64_t rate =
         (uint64_t)(is_far ? trace_player_params(p)->nvlink : trace_player_params(p)->copy_rate);
     uint64_t bytes = (p->move.is_fill || is_far ? 1 : 2) * (uint64_t)p->move.size;
-    return (uint64_t)((unsigned __int128)bytes * 1000000000000u / rate);
+    return divide_wide(bytes, PS_PER_S, rate);
 }
 
 static bool host_move_begin(struct trace_player *p, const struct command_request *m)

@@ -1,5 +1,6 @@
 /* Plays a trace of API calls on a device that takes packets (mmio), line after line.
  * trace_cpu_play.c makes packets of a line, trace_cpu_packet.c moves bytes and packets. */
+#include "base/wide.h"
 #include "runtime/engine/component_failure.h"
 
 #include "trace_cpu_state.h"
@@ -95,8 +96,7 @@ static void end_trace(struct trace_cpu *c)
 {
     uint64_t total = c->io.stats.total, correct = c->io.stats.correct;
     /* 1.000000 only when every byte is right: rounded down. */
-    uint64_t ratio =
-        total ? (uint64_t)((__extension__(unsigned __int128) correct) * 1000000 / total) : 1000000;
+    uint64_t ratio = total ? divide_wide(correct, 1000000, total) : 1000000;
     c->io.stats.ratio = ratio;
     printf("api trace: %" PRIu32 " calls, total %" PRIu64 ", correct %" PRIu64 ", ratio %" PRIu64
            ".%06" PRIu64 "\n",

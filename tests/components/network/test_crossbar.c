@@ -1,4 +1,5 @@
 /* Crossbar: latency, bandwidth, fairness, routes, the way back. */
+#include "command.gen.h"
 #include "crossbar.gen.h"
 #include "mem.gen.h"
 
@@ -27,7 +28,15 @@ static void answer_with_tag(const struct harness_message *request, struct harnes
         memcpy(reply->payload, request->fields, 8); /* the address comes back as data */
 }
 
+static void answer_done(const struct harness_message *request, struct harness_message *reply)
+{
+    (void)request;
+    reply->kind = COMMAND_DONE;
+}
+
 static int64_t request_width; /* 0: as that of replies */
+static enum harness_protocol protocol = HARNESS_MEM;
+static harness_answer *answer = answer_with_tag;
 
 /* Width and latency. */
 static void set_up(const int64_t *params, uint32_t n, uint32_t m, uint64_t memory_latency)
@@ -47,16 +56,16 @@ static void set_up(const int64_t *params, uint32_t n, uint32_t m, uint64_t memor
     for (uint32_t i = 0; i < n; i++)
         sources[i] = harness_requester();
     for (uint32_t i = 0; i < m; i++)
-        targets[i] = harness_server(memory_latency, answer_with_tag);
+        targets[i] = harness_server(memory_latency, answer);
     for (uint32_t i = 0; i < n; i++)
-        harness_wire(HARNESS_MEM, (struct build_end){sources[i], 0, 0},
-                     (struct build_end){net, 0, i}, 64, 1, 1);
+        harness_wire(protocol, (struct build_end){sources[i], 0, 0}, (struct build_end){net, 0, i},
+                     64, 1, 1);
     for (uint32_t i = 0; i < idle_inputs; i++)
-        harness_wire(HARNESS_MEM, (struct build_end){idle, 1, i}, (struct build_end){net, 0, n + i},
+        harness_wire(protocol, (struct build_end){idle, 1, i}, (struct build_end){net, 0, n + i},
                      64, 1, 1);
     for (uint32_t i = 0; i < m; i++)
-        harness_wire(HARNESS_MEM, (struct build_end){net, 1, i},
-                     (struct build_end){targets[i], 0, 0}, 64, 1, 1);
+        harness_wire(protocol, (struct build_end){net, 1, i}, (struct build_end){targets[i], 0, 0},
+                     64, 1, 1);
     harness_build();
 }
 
@@ -264,4 +273,28 @@ Test(crossbar, an_address_nobody_holds_is_reported)
     cr_expect_eq(harness_run(), ENGINE_FAILED);
     cr_expect_not_null(strstr(engine_failure(), "0x1000000"));
     engine_clear_failure();
+}
+
+Test(crossbar, a_protocol_may_have_many_kinds_of_messages)
+{
+    enum { TAGS = 1000 };
+    protocol = HARNESS_COMMAND;
+    answer = answer_done;
+    set_up((int64_t[]){64, 2}, 2, 1, 5);
+    for (uint8_t kind = COMMAND_READ; kind <= COMMAND_RESUME; kind++)
+        for (uint16_t s = 0; s < 2; s++)
+            send(sources[s], (struct harness_message){.cycle = kind,
+                                                      .kind = kind,
+                                                      .tag = (uint16_t)(TAGS * (s + 1) + kind)});
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (uint8_t kind = COMMAND_READ; kind <= COMMAND_RESUME; kind++)
+        for (uint16_t s = 0; s < 2; s++) {
+            const struct harness_message *request =
+                harness_log(targets[0], 2u * (kind - COMMAND_READ) + s);
+            const struct harness_message *reply =
+                harness_reply(sources[s], (uint16_t)(TAGS * (s + 1) + kind));
+            cr_expect_eq(request->kind, kind);
+            cr_assert_not_null(reply, "no answer to message %u of source %u", kind, s);
+            cr_expect_eq(reply->kind, COMMAND_DONE);
+        }
 }

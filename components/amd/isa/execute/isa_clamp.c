@@ -5,6 +5,7 @@
  *
  * Which rows have the modifier: LLVM 19 (HasIntClamp, VOP3_CLAMP); its effect: Vega ISA manual,
  * "Clamp". */
+#include "base/wide.h"
 #include "components/amd/isa/tables/isa_table.h"
 
 enum shape { SHAPE_NONE, SHAPE_ADD, SHAPE_SUB, SHAPE_SUBREV, SHAPE_MAD, SHAPE_SUM, SHAPE_DOT };
@@ -63,17 +64,16 @@ bool isa_op_saturates(unsigned op)
     return limits[op].shape != SHAPE_NONE;
 }
 
-typedef __int128 wide;
-
-static wide field(uint64_t value, unsigned bits, bool is_signed)
+static signed_wide field(uint64_t value, unsigned bits, bool is_signed)
 {
     unsigned up = 64 - bits;
-    return is_signed ? (wide)((int64_t)(value << up) >> up) : (wide)(value << up >> up);
+    return is_signed ? (signed_wide)((int64_t)(value << up) >> up)
+                     : (signed_wide)(value << up >> up);
 }
 
-static wide dot(const struct limit *l, uint64_t a, uint64_t b, uint64_t c)
+static signed_wide dot(const struct limit *l, uint64_t a, uint64_t b, uint64_t c)
 {
-    wide sum = field(c, 32, l->is_signed);
+    signed_wide sum = field(c, 32, l->is_signed);
     for (unsigned shift = 0; shift < 32; shift += l->in)
         sum += field(a >> shift, l->in, l->is_signed) * field(b >> shift, l->in, l->is_signed);
     return sum;
@@ -81,8 +81,9 @@ static wide dot(const struct limit *l, uint64_t a, uint64_t b, uint64_t c)
 
 static uint64_t limited(const struct limit *l, uint64_t a, uint64_t b, uint64_t c)
 {
-    wide x = field(a, l->in, l->is_signed), y = field(b, l->in, l->is_signed), exact;
-    wide most = ((wide)1 << (l->out - l->is_signed)) - 1, least = l->is_signed ? -most - 1 : 0;
+    signed_wide x = field(a, l->in, l->is_signed), y = field(b, l->in, l->is_signed), exact;
+    signed_wide most = ((signed_wide)1 << (l->out - l->is_signed)) - 1,
+                least = l->is_signed ? -most - 1 : 0;
     switch (l->shape) {
     case SHAPE_ADD:
         exact = x + y;

@@ -13,7 +13,9 @@
 
 #include <xmmintrin.h>
 
+#include "base/likely.h"
 #include "base/number.h"
+#include "base/wide.h"
 
 #include "isa_math.h"
 
@@ -44,8 +46,6 @@ uint32_t isa_rounding_half(float x, uint32_t mode)
 }
 
 /* ---- scaled fused multiply-add ---- */
-
-typedef unsigned __int128 wide;
 
 struct layout {
     int fraction, exponent; /* bits */
@@ -189,7 +189,6 @@ typedef void exact_kernel(KERNEL_ARGUMENTS);
                                            : NULL,
 #define INST(m, ...) INSTN(m, #m, __VA_ARGS__)
 static exact_kernel *const kernels[] = {
-#include "base/likely.h"
 #include "components/amd/isa/tables/gcn_vop.tab"
 #include "components/amd/isa/tables/gcn_vop3p.tab"
 #include "components/amd/isa/tables/gcn_vopc.tab"

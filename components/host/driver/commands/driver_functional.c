@@ -267,38 +267,31 @@ static void functional_fail(struct driver *d, const struct driver_command *k, ui
         engine_fail(&d->io.base, "%s", result->text);
 }
 
-/* The cycle from which on something in another queue can be done, or the program runs; it may be
- * over. UINT64_MAX: there is nothing. */
-static uint64_t others_from(const struct driver *d, const struct driver_command *k)
+/* What can be done beside a launch: in another queue, by the program, or as the run may be over. */
+struct other_work {
+    enum functional_others others;
+    uint64_t from; /* cycle; UINT64_MAX: there is nothing */
+};
+
+static struct other_work other_work(const struct driver *d, const struct driver_command *k)
 {
-    uint64_t from = engine_is_stopping() || driver_is_nudged() ? 0 : UINT64_MAX;
+    bool has_anything = engine_is_stopping() || driver_is_nudged();
+    uint64_t from = has_anything ? 0 : UINT64_MAX;
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         if (i == k->queue || q->current == DRIVER_NONE)
             continue;
         const struct driver_command *other = driver_command_at(d, q->current);
-        if (!other->is_gated && other->not_before < from
-            && (other->kind != DRIVER_BARRIER || driver_ticket_done(d, other->barrier.awaited)))
-            from = other->not_before;
+        if (other->is_gated
+            || (other->kind == DRIVER_BARRIER && !driver_ticket_done(d, other->barrier.awaited)))
+            continue;
+        has_anything |= other->kind != DRIVER_LAUNCH || !other->launch.has_yielded;
+        from = min(other->not_before, from);
     }
-    return from;
-}
-
-static enum functional_others others_of(const struct driver *d, const struct driver_command *k)
-{
-    bool others = engine_is_stopping() || driver_is_nudged();
-    for (uint32_t i = 0; !others && i < d->queue_count; i++) {
-        const struct driver_queue *q = driver_queue_at(d, i);
-        const struct driver_command *other =
-            i == k->queue || q->current == DRIVER_NONE ? NULL : driver_command_at(d, q->current);
-        others =
-            other && !other->is_gated
-            && !(other->kind == DRIVER_LAUNCH && other->launch.has_yielded)
-            && (other->kind != DRIVER_BARRIER || driver_ticket_done(d, other->barrier.awaited));
-    }
-    return others                           ? FUNCTIONAL_ANYTHING
-           : others_from(d, k) < UINT64_MAX ? FUNCTIONAL_YIELDED_LAUNCHES
-                                            : FUNCTIONAL_NOTHING;
+    return (struct other_work){.others = has_anything        ? FUNCTIONAL_ANYTHING
+                                         : from < UINT64_MAX ? FUNCTIONAL_YIELDED_LAUNCHES
+                                                             : FUNCTIONAL_NOTHING,
+                               .from = from};
 }
 
 /* Takes the result of a part of a launch or all of it. False: the run has failed. */
@@ -312,7 +305,7 @@ static bool functional_part(struct driver *d, struct driver_command *k, uint32_t
         k->phase = PHASE_YIELDED;
         k->launch.has_yielded = true;
         k->launch.yielded = result->number;
-        uint64_t from = others_from(d, k), next = driver_now(d) + 1;
+        uint64_t from = other_work(d, k).from, next = driver_now(d) + 1;
         k->not_before = max(from, next);
         return true;
     }
@@ -438,7 +431,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     device->launches++;
     launch.touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY;
     launch.executed = platform_sampling()->automatic ? &executed : NULL;
-    launch.others = others_of(d, k);
+    launch.others = other_work(d, k).others;
     if (launch.touches && !parts_goes_on(k))
         warm_begin_all(aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM);
     functional_name(k);
@@ -458,7 +451,7 @@ static bool functional_go_on(struct driver *d, struct driver_command *k, uint32_
     struct functional_result result;
     functional_name(k);
     functional_look_for_end();
-    functional_resume(k->launch.yielded, engine_instructions(), others_of(d, k), &result);
+    functional_resume(k->launch.yielded, engine_instructions(), other_work(d, k).others, &result);
     return functional_part(d, k, number, SAMPLING_SKIPPED, &result);
 }
 

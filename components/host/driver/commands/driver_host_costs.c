@@ -10,6 +10,7 @@
  * Techniques, chapter 1). */
 #include "base/hash.h"
 #include "base/number.h"
+#include "base/wide.h"
 #include "components/host/driver/driver_state.h"
 #include "components/sampling/sampling_options.h"
 
@@ -30,7 +31,7 @@ static uint64_t host_copy_ps(const struct driver_params *p, const struct driver_
     uint64_t staged = (uint64_t)(read ? p->staged_read : p->staged);
     uint64_t rate = (uint64_t)(read ? p->staged_read_rate : p->staged_rate);
     if (k->size <= staged)
-        return wait + p->staged_setup + k->size * 1000000000000u / rate;
+        return wait + p->staged_setup + k->size * PS_PER_S / rate;
     uint64_t pages = k->size < HUGE_PAGE ? divide_up(k->size, SMALL_PAGE) : 0;
     return wait + p->copy_setup + pages * p->pin_page;
 }

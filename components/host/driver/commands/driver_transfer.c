@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/wide.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -44,7 +45,7 @@ static bool link_busy(struct driver *d, uint32_t number, enum link_way way)
     const struct driver_device *device = &d->device[number];
     uint64_t now_ps = engine.domains[d->io.base.domain].time_ps;
     uint64_t page_ps =
-        device->bandwidth ? (uint64_t)COPY_MESSAGE_BYTES * 1000000000000u / device->bandwidth : 0;
+        device->bandwidth ? (uint64_t)COPY_MESSAGE_BYTES * PS_PER_S / device->bandwidth : 0;
     if (device->link_ps[way] <= now_ps + page_ps)
         return false;
     driver_wake_at(d, engine_cycle_at(d->io.base.domain, device->link_ps[way] - page_ps));
@@ -59,7 +60,7 @@ static void link_take(struct driver *d, uint32_t number, enum link_way way, uint
         return;
     if (device->link_ps[way] < now_ps)
         device->link_ps[way] = now_ps;
-    device->link_ps[way] += (uint64_t)(bytes + LINK_HEADER) * 1000000000000u / device->bandwidth;
+    device->link_ps[way] += (uint64_t)(bytes + LINK_HEADER) * PS_PER_S / device->bandwidth;
 }
 
 static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
