@@ -19,7 +19,7 @@ static uint32_t tag_of(const uint64_t *key, size_t bytes)
     return (uint32_t)(hash >> 32) | 1;
 }
 
-/* Where a search for the tag begins: its lowest bit is always set. */
+/* The place at which a search for the tag begins. The lowest bit is always set. */
 static size_t home_of(const struct hash_table *t, uint32_t tag)
 {
     return tag >> 1 & (t->capacity - 1);

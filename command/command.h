@@ -50,7 +50,7 @@ int command_output_close(struct command_output *output, const char *path, bool o
  * removes it. NULL: said on standard error. */
 const char *command_temporary(const struct command *c);
 
-/* Whether the files that a command line names can be what the options say, found out before
+/* True if the files that a command line names can be what the options say, found out before
  * anything is read, built or simulated. False: what is wrong was said on stderr. `heddle run`
  * checks its program itself. */
 bool command_files_check(const struct options *options);

@@ -40,7 +40,7 @@ static void print_summary(const char *file, const struct model *model)
         printf("%s: no errors\n", file);
 }
 
-/* Where something is; nothing when it is nowhere. */
+/* Adds the place of a declaration or mistake; nothing if it has none. */
 static void add_place(json_t *to, struct model_place place, uint32_t end_line, uint32_t end_column)
 {
     if (place.file)

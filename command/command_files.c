@@ -1,6 +1,6 @@
-/* Whether the files of a command line can be what the options say: one list of what the command
- * line names, each with its use; then each is looked at by itself, and what is written beside all
- * others. Called by main.c. */
+/* The check that the files of a command line can be what the options say: one list of what the
+ * command line names, each with its use; then each is looked at by itself, and what is written
+ * beside all others. Called by main.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -87,7 +87,7 @@ bool command_files_are_same(const char *a, const char *b)
            && folder_of(b, other) && strcmp(folder, other) == 0;
 }
 
-/* Whether a file can be made in a folder, found out by making one: some folders forbid it to all
+/* True if a file can be made in a folder, found out by making one: some folders forbid it to all
  * users. */
 static bool can_make(const char *folder)
 {

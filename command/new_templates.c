@@ -109,7 +109,7 @@ const char new_component_c[] =
     "    return progress;\n"
     "}\n"
     "\n"
-    "/* How many things are unfinished in here, for explaining hangs with hang_note(): none, "
+    "/* The number of unfinished things in here, for explaining hangs with hang_note(): none, "
     "messages are counted elsewhere. */\n"
     "static unsigned @NAME@_outstanding(const struct @NAME@ *c, struct hang_report *report)\n"
     "{\n"

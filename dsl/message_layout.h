@@ -1,4 +1,4 @@
-/* Where the fields of a message are: in the 22 bytes of its header, or in its payload slot.
+/* The places of the fields of a message: in the 22 bytes of its header, or in its payload slot.
  *
  * Header: the first `addr` field, then the others by size, largest first, in order of declaration
  * among equals, as long as they fit; so every field is aligned by its size, and an interconnect

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a declaration is: file as the user named it (relative paths stay relative), 1-based
+/* The place of a declaration: file as the user named it (relative paths stay relative), 1-based
  * line and column. */
 struct model_place {
     const char *file;

@@ -1,4 +1,4 @@
-/* Where a number comes from, as a documentation comment says it: a sentence that begins with one of
+/* The origin of a number, as a documentation comment says it: a sentence that begins with one of
  * five words and a colon, and the source up to the end of the comment.
  *
  *     /// Cycles from a load to the next. Measured: 136, MI100 (mt4g).

@@ -51,7 +51,7 @@ static const struct unit units[] = {
 
 #define UNIT_COUNT ARRAY_COUNT(units)
 
-/* How each dimension is called, in type position and in messages. */
+/* The names of each dimension, in type position and in messages. */
 struct dimension_info {
     const char *type;
     const char *message;

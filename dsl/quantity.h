@@ -45,7 +45,7 @@ const char *quantity_unit_name(size_t i);
 bool quantity_multiply(enum model_dimension a, enum model_dimension b,
                        enum model_dimension *result);
 bool quantity_divide(enum model_dimension a, enum model_dimension b, enum model_dimension *result);
-/* Whether values of this dimension can be added and compared by size. */
+/* True if values of this dimension can be added and compared by size. */
 bool quantity_is_ordered(enum model_dimension dimension);
 
 #endif

@@ -52,7 +52,7 @@ static bool is_word(char ch)
            || ch == '_';
 }
 
-/* Whether nothing but a comment or '}' follows on the line, so that the statement ends there. */
+/* True if nothing but a comment or '}' follows on the line, so that the statement ends there. */
 static bool ends_statement(const char *text, size_t size, size_t at)
 {
     while (at < size && (text[at] == ' ' || text[at] == '\t'))

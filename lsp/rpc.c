@@ -34,7 +34,7 @@ void rpc_release(struct rpc_reader *reader)
     *reader = (struct rpc_reader){0};
 }
 
-/* How long a header is with the empty line at its end; 0: it has not come yet. */
+/* The length of a header with the empty line at its end; 0: it has not come yet. */
 static size_t header_size(const char *bytes, size_t size)
 {
     for (size_t i = 0; i + 1 < size; i++) {

@@ -14,7 +14,7 @@
 
 #include "uri.h"
 
-/* How long the editor has to be silent before a document is checked. */
+/* The time for which the editor has to be silent before a document is checked. */
 #define QUIET_MS 80
 
 json_t *server_fail(struct failure *failure, enum rpc_error code, const char *text)

@@ -37,8 +37,8 @@ struct build_request {
     const char *const *include; /* -I */
     size_t include_count;
     const char *folder; /* -o: instead of the one in the cache; NULL */
-    /* Whether the platform will do, looked at before anything is made of it; says why not. NULL:
-     * any will. */
+    /* True if the platform will do, which is asked before anything is made of it. False: the reason
+     * was said. NULL: any will do. */
     bool (*accept)(const struct model *model, const void *context);
     const void *context;
     bool generic;

@@ -20,8 +20,8 @@
 /* $HEDDLE_CACHE, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle, else a folder in /tmp. */
 const char *cache_folder(struct region *region);
 
-/* Can only this user (and root) write in the cache, or replace it? Its contents become code that
- * runs. False: the reason was said on stderr. */
+/* True if only this user (and root) can write in the cache, or replace it. Its contents become code
+ * that runs. False: the reason was said on stderr. */
 bool cache_is_safe(const char *folder);
 
 /* Notes that a build runs until the file is closed, also by the compilers that it has started.

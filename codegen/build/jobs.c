@@ -56,7 +56,7 @@ static void show_output(const struct job *job)
     unlink(job->output);
 }
 
-/* How far the jobs are, and when a line last said so. */
+/* The progress of the jobs, and the time of the last line about it. */
 struct progress {
     enum jobs_progress kind;
     uint32_t done, count;

@@ -13,7 +13,7 @@ struct job {
     bool ok;            /* result: ended with status 0 */
 };
 
-/* How standard error tells that jobs end. */
+/* The form in which standard error tells that jobs end. */
 enum jobs_progress {
     JOBS_QUIET,
     JOBS_LINE, /* one line of a terminal, drawn anew */

@@ -7,7 +7,7 @@
 
 #include "codegen/emit/layout.h"
 
-/* Whether each file can be read and no two files of a unit have one base name; otherwise prints
+/* True if each file can be read and no two files of a unit have one base name; otherwise prints
  * every mistake to stderr, at the declaration of the component or part. */
 bool sources_check(const struct layout *layout);
 

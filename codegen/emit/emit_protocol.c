@@ -42,7 +42,8 @@ static const char *const field_types[] = {
     [MODEL_FIELD_BYTES] = "uint8_t",
 };
 
-/* True if the enumerations of `fields` are named ones of their own header. */
+/* Includes the headers of named enumerations. An enumeration without a name is emitted with its
+ * field. */
 static void emit_enum_includes(struct emit *e, const struct model_message *messages, uint32_t count)
 {
     for (uint32_t m = 0; m < count; m++)

@@ -1,4 +1,4 @@
-/* Which files there are, and their names. Called by the commands gen, build and run. */
+/* The list of generated files, and their names. Called by the commands gen, build and run. */
 #include "gen.h"
 
 #include <stdio.h>

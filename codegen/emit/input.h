@@ -11,8 +11,8 @@ struct region;
 #define INPUT_SOURCE_BYTES ((uint64_t)16 << 20)
 #define INPUT_BYTES        ((uint64_t)1 << 30)
 
-/* Why a file of at most `most` bytes cannot be read; NULL: it can. A pipe would wait for its
- * writer, a device may have no end. */
+/* The reason why a file of at most `most` bytes cannot be read; NULL: it can. A pipe would wait for
+ * its writer, a device may have no end. */
 const char *input_mistake(const char *path, uint64_t most);
 
 /* Opens the file for reading; NULL: printed "heddle SUBJECT: cannot read 'PATH': ..." to stderr. */

@@ -1,5 +1,5 @@
-/* How names of the description become names of C, and how places are named in comments. All results
- * live in `region`. */
+/* Names of C for names of the description, and names of places for comments. All results live in
+ * `region`. */
 #ifndef HEDDLE_CODEGEN_EMIT_NAMES_H
 #define HEDDLE_CODEGEN_EMIT_NAMES_H
 

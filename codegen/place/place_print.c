@@ -1,5 +1,5 @@
-/* How good a placement is: how much work each rank has, what crosses between them, how often they
- * meet, and how much faster that can be at best. */
+/* The quality of a placement: how much work each rank has, what crosses between them, how often
+ * they meet, and how much faster that can be at best. */
 #include <inttypes.h>
 #include <string.h>
 

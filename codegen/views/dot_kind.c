@@ -87,7 +87,7 @@ enum dot_traffic dot_traffic_of(const struct model_protocol *p)
     return is_housekeeping(p) ? DOT_CONTROL : DOT_WORK;
 }
 
-/* How many ports of each sort a type has. */
+/* The number of ports of each sort that a type has. */
 struct port_census {
     uint32_t any;
     uint32_t in[DOT_TRAFFIC_COUNT], out[DOT_TRAFFIC_COUNT];

@@ -61,8 +61,8 @@ static void add_param(struct table *t, const char *path, const char *collapsed,
     vector_push(t->region, &t->rows, row);
 }
 
-/* How many members the row's parameter has in all: fewer in the row means that it holds for some
- * elements only. */
+/* Counts all members of the row's parameter. Fewer in the row means that it holds for some elements
+ * only. */
 static void count_groups(struct table *t)
 {
     for (uint32_t i = 0; i < t->rows.count; i++)

@@ -53,7 +53,7 @@ static bool is_hosts(const struct topology *t, const struct model_connection *co
     return type && connection->link == type;
 }
 
-/* Whether requests carry addresses. */
+/* True if requests carry addresses. */
 static bool is_memory(const struct model_connection *connection)
 {
     return strcmp(connection->protocol->name, "mem") == 0;

@@ -19,7 +19,7 @@ struct view_error {
     char text[1024];
 };
 
-/* How deep a diagram opens composites.
+/* The depth to which a diagram opens composites.
  * platform: only the platform's own instances, without ports: the overview. gpu (default): one
  * level more, and whatever compute units lie in. full: everything down to the leaves, control wires
  * included. Arrays stay collapsed (x64), but for those of up to 8 elements directly in the
@@ -27,11 +27,12 @@ struct view_error {
  */
 enum view_level { VIEW_LEVEL_PLATFORM, VIEW_LEVEL_GPU, VIEW_LEVEL_FULL };
 
-/* Which connections (and the instances they touch) a diagram shows: those whose requests carry
+/* The connections that a diagram shows, with the instances they touch: those whose requests carry
  * addresses or data blocks (memory), or all the others (control). */
 enum view_only { VIEW_ONLY_ALL, VIEW_ONLY_MEMORY, VIEW_ONLY_CONTROL };
 
-/* Which way requests run on the page: from left to right, or down, for a column of a paper. */
+/* The direction in which requests run on the page: from left to right, or down, for a column of a
+ * paper. */
 enum view_layout { VIEW_LAYOUT_WIDE, VIEW_LAYOUT_COLUMN };
 
 /* A measured share; with whole 0 nothing was measured. */
@@ -98,7 +99,7 @@ struct view_files {
 #define VIEW_TOPOLOGY_FOLDER "/sys/devices/virtual/kfd/kfd/topology/"
 bool view_topology(const struct model *model, const struct view_files *files, bool whole,
                    struct view_error *error);
-/* Where each property comes from, a line each: kind of file, name, source. */
+/* Prints the origin of each property, a line each: kind of file, name, source. */
 void view_topology_sources(FILE *out);
 
 #endif

@@ -52,8 +52,8 @@ enum options_command options_find_command(const char *word)
     return COMMAND_COUNT;
 }
 
-/* Whether `word` names the option: "--set", "--set=x" and "-Ix" do; `*value` is what is after
- * it, or NULL. */
+/* True if `word` names the option: "--set", "--set=x" and "-Ix" do; `*value` is what is after it,
+ * or NULL. */
 static bool names_option(const struct option_spec *spec, const char *word, const char **value)
 {
     size_t size = strlen(spec->name);
@@ -127,7 +127,7 @@ static int wrong_command(const struct options *options, const struct option_spec
     return usage(name_of(options));
 }
 
-/* How long the kind is with which the argument of a kind begins. */
+/* The length of the kind with which the argument of a kind begins. */
 static size_t kind_length(const struct option_spec *spec)
 {
     return strcspn(spec->argument, "=");

@@ -29,7 +29,7 @@ bool run_is_sampled(const struct options *o);
 bool run_reports_limits(const struct options *o);
 /* --profile instructions, or instructions=FILE. */
 bool run_profiles_instructions(const struct options *o);
-/* Whether the platform has what the options, `context`, need; says what is missing. */
+/* True if the platform has what the options, `context`, need. False: what is missing was said. */
 bool run_accepts(const struct model *model, const void *context);
 
 /* Path of the program as the shell would find it, or NULL after a message. */

@@ -1,4 +1,4 @@
-/* Where a program finds its memory: at the same addresses in every run, whatever the options of the
+/* The addresses of a program's memory: the same addresses in every run, whatever the options of the
  * run, as far as the system allows. Kernels that use the program's own memory (hipHostRegister) see
  * these addresses. */
 #ifndef HEDDLE_COMMAND_RUN_RUN_LAYOUT_H

@@ -180,7 +180,7 @@ static void read_outcome(struct command *c, int ledger, struct run_outcome *outc
     }
 }
 
-/* Whether the program needs a loader, which is what finds our library for it. */
+/* True if the program needs a loader, which is what finds our library for it. */
 static bool is_static(const char *path)
 {
     Elf64_Ehdr header;

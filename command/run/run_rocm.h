@@ -4,7 +4,7 @@
 
 #include "command/command.h"
 
-/* Whether --stack says so. */
+/* True if --stack says "rocm". */
 bool run_uses_rocm(const struct options *o);
 /* True if the machine is a process of its own, for all processes of the program. */
 bool run_has_server(const struct options *o);

@@ -116,7 +116,7 @@ static bool keeps_mode(const struct options *o)
     return KEEPS_RULES(rules);
 }
 
-/* What a run writes and shows. */
+/* True if the options of what a run writes and shows go together. False: said on stderr. */
 static bool keeps_results(const struct options *o)
 {
     bool functional = run_is_functional(o);

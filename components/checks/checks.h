@@ -55,7 +55,7 @@ void *check_slot_memory(void **memory, uint32_t slot, size_t bytes);
 /* Before anything is executed, on a platform of so many instances. */
 void checks_open(uint32_t instances, bool has_debugger);
 
-/* What the driver reports (program_checks.c). */
+/* Observes what the driver reports (program_checks.c). */
 extern const struct program_observer check_program;
 /* Registered by a constructor of its own; named here for the linker's -u only. */
 extern const struct extension checks_extension __attribute__((visibility("hidden")));

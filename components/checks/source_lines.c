@@ -67,7 +67,7 @@ static bool find_call(Dwarf_Die *unit, Dwarf_Addr address, struct line *found)
     return own;
 }
 
-/* How many rows begin at the address or before it. */
+/* The number of rows that begin at the address or before it. */
 static size_t count_rows(Dwarf_Lines *rows, size_t count, Dwarf_Addr address)
 {
     size_t low = 0, high = count;

@@ -18,7 +18,7 @@
  * rounds at most. */
 enum { LIVELOCK_PATIENCE = 8, LIVELOCK_ROUNDS = 32, LIVELOCK_CHANGES = 1 << 12 };
 
-/* How likely an access is what a wavefront waits for. */
+/* The likelihood that an access is what a wavefront waits for. */
 enum livelock_access {
     LIVELOCK_NONE,
     LIVELOCK_OWN,    /* private memory, arguments */

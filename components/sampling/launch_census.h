@@ -1,5 +1,5 @@
-/* Which launches there were, for a list of --kernels whose elements meet none: a list that chooses
- * nothing would otherwise look like a run in which nothing took time. */
+/* The launches that there were, for a list of --kernels whose elements meet none: a list that
+ * chooses nothing would otherwise look like a run in which nothing took time. */
 #ifndef HEDDLE_COMPONENTS_SAMPLING_LAUNCH_CENSUS_H
 #define HEDDLE_COMPONENTS_SAMPLING_LAUNCH_CENSUS_H
 

@@ -20,8 +20,8 @@ void online_sampling_open(const struct sampling *sampling);
 /* The launches after the next one are known: sampler_foresee(). */
 void online_sampling_foresee(const struct sampler_shape *ahead, uint32_t count);
 
-/* How launch `number` is executed. `code` NULL: no code is executed, and online_sampling_read()
- * says what a launch that is simulated did. */
+/* The way in which launch `number` is executed. `code` NULL: no code is executed, and
+ * online_sampling_read() says what a launch that is simulated did. */
 enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_shape *shape,
                                          uint64_t flushes, const struct online_sampling_code *code);
 /* The launch was executed without timing. One that was simulated is found in the kernels' records.

@@ -1,6 +1,6 @@
-/* Which kernels of a program are simulated in detail, and how the platform is warmed up before
- * them: the options --kernels and --warmup, as text and as answers. Launches are numbered from 1 in
- * the order in which the program asks for them.
+/* The choice of the kernels of a program that are simulated in detail, and the warm-up of the
+ * platform before them: the options --kernels and --warmup, as text and as answers. Launches are
+ * numbered from 1 in the order in which the program asks for them.
  *
  * Needs nothing of the engine, so that `heddle run` checks the options with the same code. */
 #ifndef HEDDLE_COMPONENTS_SAMPLING_SAMPLING_OPTIONS_H
@@ -19,7 +19,7 @@
  *   functional  preceding kernels are executed without timing, touching caches and TLBs  */
 enum sampling_warmup { SAMPLING_NONE, SAMPLING_PERFECT, SAMPLING_MEMORY, SAMPLING_FUNCTIONAL };
 
-/* How a launch is executed; from the most detail to the least. */
+/* The way in which a launch is executed; from the most detail to the least. */
 enum sampling_way { SAMPLING_DETAILED, SAMPLING_MEMORY_ONLY, SAMPLING_TOUCHING, SAMPLING_SKIPPED };
 
 struct sampling {

@@ -1,5 +1,5 @@
-/* Which launches of a program are simulated in detail, decided while it runs, and what all of them
- * would take. Pure: no clock, no random numbers, no other module;
+/* The choice of the launches of a program that are simulated in detail, made while it runs, and an
+ * estimate of what all of them would take. Pure: no clock, no random numbers, no other module;
  * components/sampling/online_sampling.h is between this and a run.
  *
  * Groups. A launch that is over has a vector: how often the instructions of its kernel were
@@ -182,8 +182,8 @@ void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t cap
 /* The launches after the next one have these shapes, as far as it is known: of a list, but not of
  * a program. Said before each choice. */
 void sampler_foresee(struct sampler *s, const struct sampler_shape *ahead, uint32_t count);
-/* How the next launch is executed: SAMPLING_DETAILED, SAMPLING_TOUCHING or SAMPLING_SKIPPED.
- * `flushes` of caches have been before it; shape->flushed is not looked at. */
+/* The way in which the next launch is executed: SAMPLING_DETAILED, SAMPLING_TOUCHING or
+ * SAMPLING_SKIPPED. `flushes` of caches have been before it; shape->flushed is not looked at. */
 enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
                                  uint64_t flushes);
 /* Ends a launch. `vector`: zero where it has a trace that was not read. `measure`: NULL unless it

@@ -9,7 +9,7 @@
 
 #include "kernel_stats.h"
 
-/* How the numbers of two shares are merged. */
+/* The way in which the numbers of two shares are merged. */
 enum kernel_merge {
     KERNEL_ADD,
     KERNEL_MAX, /* the larger one */

@@ -1,5 +1,5 @@
-/* How far a run has come, for a user at a terminal: kernels and work-groups. Nothing simulated,
- * and no statistic, depends on it. */
+/* The progress of a run, for a user at a terminal: kernels and work-groups. Nothing simulated, and
+ * no statistic, depends on it. */
 #ifndef HEDDLE_COMPONENTS_STATISTICS_RUN_PROGRESS_H
 #define HEDDLE_COMPONENTS_STATISTICS_RUN_PROGRESS_H
 

@@ -157,7 +157,7 @@ static void report(struct proof *p, struct coherence_violation violation, uint32
     violation_report(&p->c, &violation);
 }
 
-/* Looks at what is missing between each moment of `first` and each of `second`. */
+/* Looks at what is missing between each moment of `class` and each of `other`. */
 static void check_between(struct proof *p, struct coherence_violation violation, uint32_t inside,
                           const struct actor_class *class, const struct actor_class *other)
 {
@@ -176,7 +176,7 @@ static void check_between(struct proof *p, struct coherence_violation violation,
         }
 }
 
-/* Fences of `scope` of one of class `number` inside, and of one like `other` outside. */
+/* Fences of scope `s` of one of class `number` inside, and of one like `other` outside. */
 static void check_fences(struct proof *p, struct cache *cache, uint32_t number,
                          const struct actor_class *other, enum fence_scope s)
 {
@@ -202,7 +202,7 @@ static void check_fences(struct proof *p, struct cache *cache, uint32_t number,
         report(p, violation, inside->unfenced[s] ? inside->unfenced[s] - 1 : inside->first, other);
 }
 
-/* What is ordered by controls, for the same two. */
+/* Checks what controls order, for the same two classes. */
 static void check_moments(struct proof *p, struct cache *cache, uint32_t number,
                           const struct actor_class *other)
 {

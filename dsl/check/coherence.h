@@ -101,7 +101,7 @@ struct agent_shape {
     uint32_t next;  /* 1 + another agent_shape of the agent; 0: none */
 };
 
-/* What becomes of accesses that come by a path; the same for all classes of the same moments. */
+/* The fate of accesses that come by a path; the same for all classes of the same moments. */
 struct arrival {
     bool is_known, forwards;
     struct node *node;             /* NULL: an open end */
@@ -114,7 +114,7 @@ struct actor {
     uint32_t class;
 };
 
-/* Where an access of a class goes. */
+/* The way of an access of a class. */
 struct access {
     uint32_t class;
     const struct model_space *space; /* NULL: anywhere */
@@ -127,7 +127,7 @@ struct route_step {
     bool splits; /* an interconnect with several outputs, for which a fence has no address */
 };
 
-/* How far fences of an actor get along its route, by scope. */
+/* The reach of an actor's fences along its route, by scope. */
 struct fences {
     bool acquire[FENCE_SCOPES], release[FENCE_SCOPES];
     /* The last cache sent them to all that are below. */

@@ -274,7 +274,7 @@ static void read_operands(const struct reading *r)
     }
 }
 
-/* What a fence does and what ends in a cache depend on a scope. */
+/* True if the statement depends on a scope: it says what a fence does, or what ends in a cache. */
 static bool has_scope(const struct reading *r)
 {
     enum fact_verb verb = fact_verb(r->fact);

@@ -57,7 +57,7 @@ static struct diagnostic *begin_diagnostic(struct coherence *c,
 
 /* ---- fences ---- */
 
-/* What keeps a fence from the cache; NULL: nothing does. */
+/* The step that keeps a fence from the cache; NULL: none does. */
 static const struct route_step *fence_stop(const struct coherence_violation *violation,
                                            const struct route *route)
 {

@@ -77,8 +77,8 @@ static const char *protocol_of(const struct node *node, uint32_t port)
     return node->object.type->ports.v.items[port]->target.text;
 }
 
-/* True if a leaf takes part in accesses of the protocol of its port `in`, and says nothing of it.
- */
+/* The first output of a leaf that has the protocol of its port `in`, for a leaf that states nothing
+ * of what it passes on. PORT_NONE: the leaf has none, or states it. */
 static uint32_t route_silent_exit(const struct node *node, uint32_t in)
 {
     const struct item_list *ports = &node->object.type->ports;

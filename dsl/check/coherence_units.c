@@ -105,7 +105,7 @@ static void meets_agent(struct coherence *c, struct wire_end to, void *data)
         c->agent[to.node->model.id] = *number;
 }
 
-/* How many agents the elements of a port are of, in equal runs. */
+/* The number of agents that the elements of a port belong to, in equal runs. */
 static uint32_t agents_of(struct coherence *c, struct node *node, const struct ast_item *fact,
                           uint32_t elements)
 {

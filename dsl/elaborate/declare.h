@@ -6,8 +6,8 @@
 
 void declare_item(struct program *program, const struct ast_file *file,
                   const struct ast_item *item);
-/* When everything is declared: what refers to other declarations (interfaces, enums, dimensions).
- */
+/* Finishes what refers to other declarations (interfaces, enums, dimensions), when everything is
+ * declared. */
 void declare_finish(struct program *program);
 /* The type of a parameter. False after a diagnostic. */
 bool declare_type(struct program *program, const struct ast_type *type,

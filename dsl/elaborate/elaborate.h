@@ -309,11 +309,11 @@ bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span sp
 
 /* elaborate_least.c: how many items a type expands to at least. */
 uint64_t elaborate_least(struct program *program, struct type_info *type);
-/* Whether no type expands to too much for certain; says which one does. */
+/* True if no type expands to too much for certain. False: the type that does was named. */
 bool elaborate_fits(struct program *program);
 
 /* eval.c */
-/* Whether the value follows from names: parameters, loop variables, counts. */
+/* True if the value follows from names: parameters, loop variables, counts. */
 bool eval_uses_names(const struct ast_expr *x, const struct scope *scope);
 struct value eval(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
                   const struct type_spec *expected);
@@ -351,7 +351,7 @@ void measures_make(struct elaboration *e, struct object *object);
 
 /* elaborate_setting.c */
 void settings_init(struct elaboration *e, struct object *object);
-/* Whether a path that is written in the braces of `anchor` leads to `object`, which is compared
+/* True if a path that is written in the braces of `anchor` leads to `object`, which is compared
  * from its end on. */
 bool setting_leads_to(struct elaboration *e, const struct object *anchor,
                       const struct ast_expr *path, const struct object *object);
@@ -368,7 +368,7 @@ void settings_check_reached(struct elaboration *e);
 /* elaborate_tree.c */
 struct node *tree_build(struct elaboration *e, struct type_info *type);
 void tree_expand(struct elaboration *e, struct node *node);
-/* How an instance is made. */
+/* The plan by which an instance is made. */
 struct node_plan {
     struct type_info *type;
     const struct ast_item *item;
@@ -398,7 +398,7 @@ struct child_group *tree_group(struct node *node, const char *name);
  * was made before it. */
 void via_make(struct elaboration *e, struct node *node, const struct ast_item *item,
               const struct scope *scope, struct statement *statement);
-/* When the body has been walked: wires may be declared after their use, like instances. */
+/* Called when the body has been walked: wires may be declared after their use, like instances. */
 void via_find(struct elaboration *e, struct node *node, struct statement *s);
 /* A declared link, or NULL after a diagnostic. */
 struct link_use *via_link(struct elaboration *e, struct node *node, struct ast_name name);
@@ -423,7 +423,7 @@ bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr
  * yet. False after a diagnostic. */
 bool path_choose(struct elaboration *e, const struct ast_expr *subscript, const struct scope *scope,
                  int64_t size, const char *name, int64_t *first, int64_t *count);
-/* Resolves both sides once; sets bad. */
+/* Resolves both sides once; sets is_wrong. */
 void statement_resolve(struct elaboration *e, struct node *node, struct statement *statement);
 /* elaborate_count.c */
 /* Elements of a port declaration; -1 when it cannot be told (yet). */
@@ -496,8 +496,8 @@ void partitions_apply(struct elaboration *e);
 
 /* elaborate_route.c */
 #define NO_ROUTE UINT32_MAX
-/* Does the node pass requests on, as interconnects do, which have `any` ports in both
- * directions? */
+/* True if the node passes requests on, as interconnects do, which have `any` ports in both
+ * directions. */
 bool node_forwards(const struct node *node);
 /* True if the node has that parameter, and it is true. */
 bool node_is_set(struct elaboration *e, struct node *node, const char *param);

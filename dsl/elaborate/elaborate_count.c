@@ -26,8 +26,8 @@ int64_t ranges_total(struct elaboration *e, const struct port_ranges *ranges)
 
 enum { UNMENTIONED = -2, UNDETERMINED = -1 };
 
-/* What one side of a statement says about an array: the rest of the side is known, the other side
- * is known. */
+/* The count of an array that one side of a statement implies: the rest of the side is known, the
+ * other side is known. */
 static int64_t count_from_side(struct elaboration *e, const struct port_ranges *side,
                                const struct port_ranges *other, const struct node *node,
                                uint32_t port, bool pairs)
@@ -103,7 +103,7 @@ static int64_t interconnect_count(struct elaboration *e, struct node *node, uint
     return total;
 }
 
-/* Whether the body of a type has `count(name)` in it. */
+/* True if the body of a type has `count(name)` in it. */
 static bool expr_counts(const struct ast_expr *x, const char *name)
 {
     if (!x)

@@ -333,7 +333,7 @@ static bool path_ports(struct elaboration *e, struct node *from, const struct as
     return true;
 }
 
-/* Whether all of one side may be there: requesters left, servers right. */
+/* True if all of one side may be there: requesters left, servers right. */
 static bool right_way(const struct node *in, const struct port_ranges *ranges, bool is_left)
 {
     for (uint32_t i = 0; i < ranges->v.count; i++) {

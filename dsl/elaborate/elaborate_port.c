@@ -1,5 +1,5 @@
-/* How many messages a port holds and takes in a cycle: what its declaration states, or a default.
- * Called by the pipeline, by checks and by elaborate_model.c. */
+/* The number of messages that a port holds, and takes in a cycle: what its declaration states, or a
+ * default. Called by the pipeline, by checks and by elaborate_model.c. */
 #include "base/number.h"
 
 #include "elaborate.h"

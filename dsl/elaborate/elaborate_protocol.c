@@ -139,7 +139,7 @@ static struct model_message *make_messages(struct elaboration *e, const struct p
     return messages;
 }
 
-/* Which requests each reply answers. */
+/* Finds the requests that each reply answers. */
 static void pair_replies(struct elaboration *e, const struct protocol_info *info,
                          struct model_message *requests, struct model_message *replies)
 {

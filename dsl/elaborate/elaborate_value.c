@@ -28,8 +28,8 @@ static const char *object_text(struct elaboration *e, const struct object *objec
                                    : region_printf(e->region, "%s", object->type->model.name);
 }
 
-/* Whether a value lies in the range of its declaration; says so at the place that gave the value.
- */
+/* True if a value lies in the range of its declaration. False: a diagnostic at the place that gave
+ * the value says that it does not. */
 static bool check_range(struct elaboration *e, struct object *object, uint32_t param,
                         const struct value *value, struct span place)
 {

@@ -42,7 +42,7 @@ const char *value_text(struct elaboration *e, const struct value *value)
     }
 }
 
-/* Whether every choice of `part` is one of `all`, in any order. */
+/* True if every choice of `part` is one of `all`, in any order. */
 static bool enum_includes(const struct model_enum *choices, const struct model_enum *part)
 {
     if (choices == part || !choices || !part)

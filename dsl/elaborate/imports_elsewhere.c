@@ -1,5 +1,5 @@
-/* Which file declares a name that is not known: for the help of a diagnostic. The files are parsed
- * once, when the first unknown name is met. Called where names are looked up. */
+/* The file that declares an unknown name, for the help of a diagnostic. The files are parsed once,
+ * when the first unknown name is met. Called where names are looked up. */
 #include <dirent.h>
 #include <string.h>
 

@@ -163,7 +163,7 @@ static bool segment_matches(const struct override_segment *segment, const struct
            && object->element <= segment->high;
 }
 
-/* Whether the first `count` segments name `object`; walks from its end towards the root. */
+/* True if the first `count` segments name `object`. Walks from its end towards the root. */
 static bool path_matches(const struct override *override, uint32_t count,
                          const struct object *object)
 {

@@ -62,7 +62,7 @@ static void load_source(struct compilation *c, struct source_file *source)
     }
 }
 
-/* Whether the protocols of all ports are known, as they are of a type of which the chosen platform
+/* True if the protocols of all ports are known, as they are of a type of which the chosen platform
  * has an instance. */
 static bool has_protocols(const struct type_info *type)
 {
@@ -221,7 +221,7 @@ const struct model *compile_components(struct compilation *c, const char *file)
     return has_errors(c) ? NULL : model;
 }
 
-/* Whether a file declares a platform, judged by its text alone. */
+/* True if a file declares a platform, judged by its text alone. */
 static bool declares_platform(struct compilation *c, const struct source_file *source)
 {
     struct diagnostics ignored;

@@ -139,8 +139,8 @@ static void enter_value(struct values *values, const struct model_param *param, 
     values->counts[values->count++] = 1;
 }
 
-/* Whether a value comes from a setting whose value is at `at`, or, without a setting, is that
- * of the parameter declared there. */
+/* True if a value comes from a setting whose value is at `at`, or, without a setting, is that of
+ * the parameter declared there. */
 static bool is_of(const struct model_param *param, bool is_set, const struct source_position *at)
 {
     const struct model_place *place = is_set ? &param->place : &param->decl->place;

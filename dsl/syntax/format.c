@@ -56,7 +56,7 @@ static bool is_prefix(const struct token *tokens, uint32_t i)
            || (tokens[i].kind == '-' && (i == 0 || !is_operand_end(tokens[i - 1].kind)));
 }
 
-/* Whether a space stands between token i - 1 and token i. */
+/* True if a space stands between token i - 1 and token i. */
 static bool wants_space(const struct token *tokens, uint32_t i, bool in_protocol_args)
 {
     int before = tokens[i - 1].kind, kind = tokens[i].kind;
@@ -114,7 +114,7 @@ static void add_comment_line(struct formatter *f, const struct comment *comment,
     vector_push(f->region, &f->lines, line);
 }
 
-/* How many braces, parentheses and brackets are open after a token. */
+/* The number of braces, parentheses and brackets that are open after a token. */
 static uint32_t depth_after(uint32_t depth, int token)
 {
     if (token == '{' || token == '(' || token == '[')
@@ -470,7 +470,7 @@ static void update(struct walk *w, const struct token *token)
     }
 }
 
-/* Whether a token after a '}' belongs to the statement that the braces are in. */
+/* True if a token after a '}' belongs to the statement that the braces are in. */
 static bool continues_block(int kind)
 {
     return kind == ARROW || kind == VIA || kind == BY || kind == OVER || kind == LATENCY

@@ -88,14 +88,14 @@ static enum place place_before(const struct token *tokens, uint32_t i, uint32_t 
     }
 }
 
-/* Whether token i opens a block of statements. */
+/* True if token i opens a block of statements. */
 static bool opens_block(const struct token *tokens, uint32_t i)
 {
     return tokens[i].kind == '{' && i > 0 && tokens[i - 1].kind != ENUM && tokens[i + 1].kind != '}'
            && tokens[i + 1].kind != 0;
 }
 
-/* How far into parentheses, brackets and braces token i leads. */
+/* The number of levels by which a token leads into parentheses, brackets and braces. */
 static int32_t nesting_of(int kind)
 {
     if (kind == '{' || kind == '(' || kind == '[')
@@ -219,7 +219,7 @@ static size_t prefix_of(const char *text)
     return slashes + strspn(text + slashes, " ");
 }
 
-/* Whether a comment's text is a new paragraph even right after a line of another: an item of a
+/* True if a comment's text is a new paragraph even right after a line of another: an item of a
  * list, or a sentence such as "Published: ...". */
 static bool begins_paragraph(const char *text)
 {

@@ -42,7 +42,7 @@
 }
 
 %code provides {
-/* Which of the two start symbols is wanted. */
+/* The two start symbols. */
 #define PARSE_FILE FILE_START
 #define PARSE_EXPRESSION EXPRESSION_START
 }
@@ -425,7 +425,7 @@ on_clock: %empty            { $$ = (struct ast_name){ NULL, { 0, 0 } }; }
         | ON name           { $$ = $2; }
         ;
 
-/* Which of an array of wires. */
+/* The chosen elements of an array of wires. */
 which: '[' '*' ']'          { $$ = ast_expr_new(p, AST_ALL, @$); }
      | '[' expr ']'         { $$ = ast_expr_new(p, AST_INDEX, @$);
                               $$->b = $2; }

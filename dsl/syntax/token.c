@@ -125,7 +125,7 @@ static bool ends_operand(int kind)
            || kind == OPTIONAL || kind == POW2;
 }
 
-/* Whether what follows a word at a statement's start fits its use as a keyword. */
+/* True if what follows a word at a statement's start fits its use as a keyword. */
 static bool starter_fits(const struct filter *f, const struct keyword *keyword, uint32_t i)
 {
     int next = raw_kind(f, i + 1);

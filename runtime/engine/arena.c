@@ -28,7 +28,7 @@
 #define ARENA_LEAST ((size_t)1 << 30)
 #define DERIVED_MAX ((size_t)1 << 30)
 
-/* Where Linux on x86-64 places nothing by itself, after the guard. Nothing depends on it. */
+/* A place behind the guard, where Linux on x86-64 puts nothing by itself. Nothing depends on it. */
 #define PREFERRED_ADDRESS ((void *)(UINT64_C(0x180000000000) - GUARD_BYTES))
 
 /* Large enough for a device of 300 compute units. With 256 MiB, 64 devices held all of that on huge

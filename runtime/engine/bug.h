@@ -1,4 +1,4 @@
-/* How the program ends when it cannot go on. */
+/* The end of a program that cannot go on. */
 #ifndef HEDDLE_RUNTIME_ENGINE_BUG_H
 #define HEDDLE_RUNTIME_ENGINE_BUG_H
 

@@ -26,7 +26,7 @@ bool engine_may_defer(struct component *c, void (*flush)(struct component *c, ui
 
 /* Between windows: has all deferred work done, up to the edges before `time_ps`. */
 void engine_flush(uint64_t time_ps);
-/* Has it done up to the end of the window that has just been run. */
+/* Has all deferred work done up to the end of the window that has just been run. */
 void engine_flush_window(void);
 
 #endif

@@ -76,7 +76,7 @@ struct engine_domain {
 
 enum engine_order { ENGINE_ASCENDING, ENGINE_DESCENDING, ENGINE_RANDOM };
 
-/* Where the state lies: made anew at start-up, never state itself. Compiled units see it as
+/* The places of the state: made anew at start-up, never state itself. Compiled units see it as
  * constant, so that the compiler need not read it again after every store. */
 struct engine_bases {
     char *arena;

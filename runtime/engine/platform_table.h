@@ -87,7 +87,7 @@ struct platform_ring {
     uint32_t is_reversed;
 };
 
-/* Which rings share a link. */
+/* The rings that share a link. */
 enum platform_sharing {
     LINK_OWN,  /* one connection: requests one way, replies the other */
     LINK_WIRE, /* several; each direction is one medium, whose rings take turns: shared_wire.h */

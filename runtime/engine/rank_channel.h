@@ -37,7 +37,7 @@ struct rank_channel {
      */
     void (*encode)(uint32_t to, uint64_t end_ps);
     void (*merge)(struct rank_reader *from);
-    /* What was encoded has gone to all receivers. May be NULL. */
+    /* Called when what was encoded has gone to all receivers. May be NULL. */
     void (*sent)(void);
     /* True if there is so much to send that ranks should meet. May be NULL. */
     bool (*is_filling)(void);

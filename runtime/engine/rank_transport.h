@@ -1,5 +1,5 @@
-/* How ranks reach each other: a module, loaded when the platform starts, so that one build of the
- * toolkit serves every MPI library. It is heddle_mpi_NAME.so, which exports
+/* The transport of messages between ranks: a module, loaded when the platform starts, so that one
+ * build of the toolkit serves every MPI library. It is heddle_mpi_NAME.so, which exports
  * heddle_rank_transport().
  *
  * Messages between two ranks arrive in the order in which they were sent. Functions that cannot do

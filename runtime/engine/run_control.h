@@ -17,8 +17,8 @@ enum engine_result {
     ENGINE_INTERRUPTED /* engine_interrupt() was called */
 };
 
-/* Run until engine_stop(), an end, or a limit. Never re-entered. Whatever ends it, everything else
- * goes on until the end of the window (run.c), so that all threads stop at the same time. */
+/* Runs until engine_stop(), an end, or a limit. The calls do not nest. Whatever ends it, everything
+ * else goes on until the end of the window (run.c), so that all threads stop at the same time. */
 enum engine_result engine_run(void);
 void engine_stop(void); /* from a tick */
 /* Cycles without progress that are a hang (--stall-limit). */

@@ -69,7 +69,8 @@ static inline uint32_t component_shard(const struct component *c)
     return c->domain / engine.clock_count;
 }
 
-/* How many of the at most 64; written out for processors without the instruction. */
+/* The number of shards in `set`, of at most 64; written out for processors without the
+ * instruction. */
 static inline uint32_t shards_in(uint64_t set)
 {
     uint32_t count = 0;
@@ -87,7 +88,7 @@ static inline uint64_t shard_now(uint32_t domain)
 
 /* Finds out which components are awake, after the host or another shard may have changed that. */
 void shard_find_awake(uint32_t shard);
-/* Sets next_ps and live. */
+/* Sets next_ps and is_live. */
 void shard_plan(uint32_t shard);
 /* Runs all edges before until_ps; needs and leaves a plan. */
 void shard_run(uint32_t shard);

@@ -27,9 +27,7 @@ static inline void store_wrote(const void *start, size_t bytes)
 
 /* ---- for the runtime ---- */
 
-/* When the platform is built: changes are noted from now on. Before it is built: nothing was
- * offered.
- */
+/* Called when the platform is built: changes are noted from now on. Nothing is offered before. */
 void store_log_begin(void);
 void store_log_forget(void);
 bool store_is_offered(const void *store);

@@ -1,4 +1,5 @@
-/* When the sleeping components of a clock domain wake: a binary heap, the earliest cycle first.
+/* The times at which the sleeping components of a clock domain wake: a binary heap, the earliest
+ * cycle first.
  *
  * One node a component: its earliest wake-up. Wake-ups within ENGINE_NEAR cycles do not come here
  * (engine.h), so few nodes wait, and a timing wheel in place of the heap saves 0.1 to 0.3 % of a

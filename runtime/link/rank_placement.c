@@ -1,5 +1,5 @@
-/* Which rank has which partition. The list is made by codegen/place, which sees the description;
- * here it is only compared with the platform. */
+/* The rank of each partition. The list is made by codegen/place, which sees the description; here
+ * it is only compared with the platform. */
 #include "rank_placement.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Which rank runs which partition. `heddle run` decides it at rank 0 (codegen/place) and says it in
- * the environment: the rank of each partition, "0,0,1,1". The others learn it from rank 0. */
+/* The rank that runs each partition. `heddle run` decides it at rank 0 (codegen/place) and says it
+ * in the environment: the rank of each partition, "0,0,1,1". The others learn it from rank 0. */
 #ifndef HEDDLE_RUNTIME_LINK_RANK_PLACEMENT_H
 #define HEDDLE_RUNTIME_LINK_RANK_PLACEMENT_H
 

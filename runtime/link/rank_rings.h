@@ -13,9 +13,10 @@
 
 struct platform_table;
 
-/* Has rank 0 print why, and returns false, when the platform has something that cannot be cut. */
+/* Opens the rings between ranks. False: the platform has something that cannot be cut, and rank 0
+ * has printed what. */
 bool rank_rings_open(const struct platform_table *table);
-/* When the first of something sent arrives: at each rank, and in the main partition. */
+/* The time at which the first of what was sent arrives: at each rank, and in the main partition. */
 struct rank_rings_arrivals {
     uint64_t messages; /* 1: not only credits */
     uint64_t main_ps;

@@ -358,9 +358,8 @@ static inline void ring_pop(uint32_t place, uint64_t limit)
     ring_drop(ring_placed(place), limit);
 }
 
-/* True if any incoming ring of `c` may hold a message. A hint: a set bit may be a message still on
- * its way.
- */
+/* Word `word` of the incoming rings of `c` that may hold a message. A hint: the message of a set
+ * bit may still be on its way. */
 static inline uint64_t component_pending(const struct component *c, unsigned word)
 {
     return *arena_at(uint64_t, c->pending_at + word);

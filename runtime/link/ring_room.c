@@ -37,7 +37,7 @@ static size_t slot_bytes(const struct ring *r, uint32_t slots)
     return (size_t)slots * r->step * ARENA_UNIT;
 }
 
-/* How many slots a narrow ring begins with. */
+/* The number of slots with which a narrow ring begins. */
 static uint32_t few_slots(void)
 {
     return is_large ? FEW : NARROW;
@@ -83,7 +83,7 @@ static void move_slots(struct ring *r)
     r->tail += r->first - from;
 }
 
-/* What is in the slots from the new ones on moves up with them, oldest first as before. */
+/* Messages in the slots from the new ones on move up with them, oldest first as before. */
 void ring_widen(struct ring *r, uint32_t ahead)
 {
     uint32_t used = (r->end - r->first) / r->step, rest = ring_route(r)->depth - used;

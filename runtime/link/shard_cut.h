@@ -5,9 +5,9 @@
 
 #include "runtime/engine/platform_table.h"
 
-/* How many shards the platform is cut into for `threads` threads: 1 when nothing would be gained.
- * With several ranks, `threads` at each of them, and it is found out which rank runs which shard
- * (ranks.of_shard). Prints why and returns 0 when they cannot share the platform. */
+/* The number of shards that the platform is cut into for `threads` threads: 1 when nothing would be
+ * gained. With several ranks, `threads` at each of them, and it is found out which rank runs which
+ * shard (ranks.of_shard). Prints why and returns 0 when they cannot share the platform. */
 uint32_t shard_cut_shard_count(const struct platform_table *table, uint32_t threads);
 /* The tables for `shards` shards, in the arena: each ring between two shards becomes two, the
  * sender's under its old number, the receiver's after all others. With one shard, `table` itself.

@@ -72,7 +72,7 @@ static void grant(struct channel *c, uint64_t free_ps, uint64_t decided_ps)
     ring_grant(&c->use, w.slot, w.time_ps, w.bytes, decided_ps);
 }
 
-/* When the half decides next; ENGINE_NEVER: nothing waits. */
+/* The time of the half's next decision; ENGINE_NEVER: nothing waits. */
 static uint64_t decides_ps(const struct shared_wire_half *h, uint64_t free_ps)
 {
     uint64_t first = ENGINE_NEVER;

@@ -30,7 +30,7 @@ struct shared_wire_channel_use {
     uint64_t waited_ps; /* from the sending until the wire took it, summed */
 };
 
-/* When all rings are open. */
+/* Called when all rings are open. */
 void shared_wire_open(const struct platform_table *table);
 /* Ring `number` has been given more slots, at start-up; nothing for one that crosses no wire. */
 void shared_wire_deepen(uint32_t number);
@@ -43,7 +43,7 @@ void shared_wire_settle(uint32_t shard);
 void shared_wire_settle_mixed(uint64_t end_ps);
 /* Earliest time at which a wire of several shards is to decide; ENGINE_NEVER: nothing waits. */
 uint64_t shared_wire_mixed_next(void);
-/* When a run begins, perhaps with state that was loaded: finds the times of decisions. */
+/* Called when a run begins, perhaps with state that was loaded: finds the times of decisions. */
 void shared_wire_find(void);
 
 /* Channels of half `half` of link `link`, in order; 0 for other links. */
@@ -55,7 +55,7 @@ const struct shared_wire_channel_use *shared_wire_channel(uint32_t link, unsigne
  * it to the receiver. `use` belongs to the message's ring, and counts the message already. */
 void ring_grant(const struct shared_wire_channel_use *use, uint32_t slot, uint64_t time_ps,
                 uint32_t bytes, uint64_t decided_ps);
-/* When a half has sent everything that it was granted. */
+/* The time at which a half has sent everything that it was granted. */
 uint64_t ring_link_free_ps(uint32_t link, unsigned half);
 
 #endif

@@ -222,7 +222,7 @@ static double seconds(clockid_t clock)
     return (double)host_time_read(clock) * 1e-9;
 }
 
-/* Where, when and by which words the run was started. */
+/* Writes where, when and by which words the run was started. */
 static void write_start(void)
 {
     struct utsname machine;
@@ -262,7 +262,7 @@ static bool fail(void)
     return false;
 }
 
-/* Why the run ended before its work was done, and how far it came. */
+/* Writes why the run ended before its work was done, and how far it came. */
 static void write_end(void)
 {
     if (engine_cut_reason())

@@ -28,7 +28,8 @@ struct own_block {
     uint64_t *before; /* at the end of the stretch before */
 };
 
-/* What the log keeps of a block at the end of a window; its words are in `entry_values`. */
+/* The part of a block that the log keeps at the end of a window; its words are in
+ * `entry_values`. */
 struct log_entry {
     uint32_t own_block;
     uint32_t words;

@@ -17,7 +17,7 @@
  * shards that run, a word by one shard only; NULL: nothing is logged. */
 extern uint64_t *stats_log_ticked __attribute__((visibility("hidden")));
 
-/* When statistics are opened: nothing is logged until then. */
+/* Called when statistics are opened: nothing is logged until then. */
 void stats_log_open(void);
 void stats_log_close(void);
 /* A run begins; what the host has done before counts. */

@@ -10,8 +10,9 @@ struct platform_table;
 
 /* The instance that a block of statistics (stats_span.h) belongs to. */
 uint32_t stats_leaf_of_block(const struct platform_table *table, uint32_t block);
-/* When the blocks are found, before all that follows. With one rank none of it is used. From then
- * on rank 0 gets the numbers of the others, by a channel (engine/rank_channel.h). */
+/* Called when the blocks are found, before all functions that follow. With one rank none of it is
+ * used. From then on rank 0 gets the numbers of the others, by a channel
+ * (engine/rank_channel.h). */
 void stats_ranks_open(const struct platform_table *table);
 /* The rank that sends over this half of a link; RANK_MAX: none does. */
 uint32_t stats_rank_of_half(uint32_t link, unsigned half);

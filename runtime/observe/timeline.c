@@ -137,7 +137,7 @@ static void write_span(uint32_t instance, char phase, uint64_t id, const char *n
     json_raw(&timeline.out, "\n", 1);
 }
 
-/* How many spans of this name the component has open now. */
+/* Writes the number of spans of this name that the component has open now. */
 static void write_counter(const struct event *e)
 {
     json_open(&timeline.out, NULL, '{');

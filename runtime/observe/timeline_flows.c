@@ -159,8 +159,8 @@ static bool translate(uint32_t pid, uint64_t address, uint64_t *physical)
 
 /* ---- requests ---- */
 
-/* How likely it is that a request is about an address. A request that waits for its translation
- * asks for no line. */
+/* The likelihood that a request is about an address. A request that waits for its translation asks
+ * for no line. */
 enum likeness { OTHER_LINE, SAME_IN_PAGE, SAME_LINE };
 
 static enum likeness likeness_of(const struct request *r, uint64_t address, uint32_t line)

@@ -8,7 +8,8 @@
 void deferred_open(void); /* for a platform */
 /* True if a component has left work for the end of this window. */
 bool window_has_work(void);
-/* Does that work; the components tick again at their first edges at or after `end_ps`. */
+/* Does the work that components have left for the end of this window; the components tick again at
+ * their first edges at or after `end_ps`. */
 void window_do_work(uint64_t end_ps);
 
 #endif

@@ -1,5 +1,5 @@
-/* When a run ends in which a component has failed (engine_fail()); see failure.c. Called by the
- * leader, between windows. */
+/* The time at which a run ends in which a component has failed (engine_fail()); see failure.c.
+ * Called by the leader, between windows. */
 #ifndef HEDDLE_RUNTIME_SCHEDULER_FAILURE_H
 #define HEDDLE_RUNTIME_SCHEDULER_FAILURE_H
 

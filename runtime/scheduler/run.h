@@ -1,5 +1,5 @@
-/* How far a run goes: limits, pauses and the order of ticks. run.c has the run itself; engine_run()
- * and engine_stop() are in engine.h, for all.
+/* The limits and pauses of a run, and the order of its ticks. engine/run_control.h declares
+ * engine_run() and engine_stop(), for all; run.c defines them.
  *
  * Life cycle: run_open() once the instances exist, with no limits; engine_set_limits() before
  * engine_run(), and again before every other run. */
@@ -11,7 +11,7 @@
 
 #include "runtime/engine/engine.h"
 
-/* How the user sees how far the run has come. */
+/* The form in which the user sees how far the run has come. */
 enum platform_progress { PLATFORM_QUIET, PLATFORM_PROGRESS_LINE, PLATFORM_PROGRESS_LINES };
 
 struct engine_limits {

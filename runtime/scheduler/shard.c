@@ -45,7 +45,7 @@ extern const struct engine_bases engine_constant_base
     __attribute__((alias("engine_base"), visibility("hidden")));
 struct shard shards[ENGINE_MAX_DOMAINS];
 
-/* When a clock domain has its next edge with something to tick. */
+/* The next edge of a clock domain with something to tick. */
 struct domain_plan {
     _Alignas(64) bool is_awake; /* something in active or next */
     bool has_arrivals;          /* not awake: a message is on its way */
@@ -53,7 +53,7 @@ struct domain_plan {
     uint64_t next_ps;
 };
 
-/* How to tick the active components of a group, by bitmap word. */
+/* The function and the words by which the active components of a group are ticked. */
 struct word_walk {
     uint64_t (*walk)(char *instances, uint64_t *active, const uint64_t *end, uint64_t now);
     char *instances;
@@ -94,8 +94,8 @@ void engine_wake_from_host(uint32_t id)
 }
 
 /* Earliest future stamp at the heads of the incoming rings, or ENGINE_NEVER. A head that is visible
- * already is no reason: the tick saw it and could do nothing with it. `far` stays while there is a
- * message at all, since others may be after it. */
+ * already is no reason: the tick saw it and could do nothing with it. COMPONENT_FAR stays while
+ * there is a message at all, since others may be after it. */
 static uint64_t earliest_arrival(struct component *c, uint64_t now)
 {
     const uint32_t *incoming = engine_base.incoming + c->incoming;

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* How many threads have a processor to run on. */
+/* The number of threads that have a processor to run on. */
 uint32_t thread_pool_processors(void);
 /* Starts the workers, once a platform: together with the leader they are `threads`. */
 void thread_pool_open(uint32_t threads);

@@ -26,7 +26,7 @@
 
 /* The calling process opens the platform, once. Returns its number. */
 unsigned run_ledger_open(void);
-/* How its simulation ended; the first one that is not EXIT_CLEAN counts. */
+/* Reports the status with which a simulation ended; the first one that is not EXIT_CLEAN counts. */
 void run_ledger_report(enum exit_status status);
 /* All of its files are written, or `is_partial`: what was known when it was interrupted. Only
  * system calls: also in signal handlers. */
@@ -49,7 +49,7 @@ struct run_ledger_line {
     int status;                 /* STATUS: enum exit_status */
 };
 
-/* Where the reader of lines is; zeros at the beginning. */
+/* The place of the reader of lines; zeros at the beginning. */
 struct run_ledger_place {
     int64_t offset;
     unsigned opened;

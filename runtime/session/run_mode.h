@@ -1,4 +1,4 @@
-/* How a run goes on, and for how long; platform.h declares what components ask. */
+/* The mode of a run, and its length; platform.h declares what components ask. */
 #ifndef HEDDLE_RUNTIME_SESSION_RUN_MODE_H
 #define HEDDLE_RUNTIME_SESSION_RUN_MODE_H
 

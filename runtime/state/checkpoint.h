@@ -36,10 +36,10 @@
 struct checkpoint_sink;
 struct checkpoint_part {
     const char *name; /* shorter than CHECKPOINT_PART_NAME */
-    /* How many bytes save() is going to put, and that. */
+    /* The number of bytes that save() is going to put, and save() itself. */
     uint64_t (*size)(void);
     void (*save)(struct checkpoint_sink *to);
-    /* When the pages are in place. False: message on stderr. */
+    /* Called when the pages are in place. False: message on stderr. */
     bool (*load)(const void *bytes, uint64_t size);
     /* Around the writing of the arena: takes out of it what belongs to the process, such as
      * addresses, and puts it back. NULL: there is nothing. */

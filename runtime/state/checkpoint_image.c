@@ -56,8 +56,8 @@ static bool is_zero(const char *page)
     return memcmp(page, zeros, CHECKPOINT_PAGE) == 0;
 }
 
-/* Which of the `count` pages from `base` on may hold something; reading the others would make the
- * system give them tables. */
+/* Finds those of the `count` pages from `base` on that may hold something; reading the others would
+ * make the system give them tables. */
 static void find_held(const struct writer *w, const char *base, size_t count, uint64_t *rows)
 {
     off_t at = (off_t)((uintptr_t)base / CHECKPOINT_PAGE * sizeof *rows);

@@ -74,7 +74,7 @@ const struct checkpoint_page *merge_start_pages(uint64_t *count);
 /* The file's model is not this one; `fits`: its layout is. Finds the words that are to be changed.
  * False: message on stderr. Before anything has run. */
 bool merge_prepare(const struct platform_table *table, const struct merge_file *file, bool fits);
-/* When the file's pages are in place. */
+/* Called when the file's pages are in place. */
 void merge_apply(void);
 /* A state of that time and model has been put in place. */
 void merge_record_origin(uint64_t time_ps, const char *model);

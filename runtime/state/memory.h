@@ -48,7 +48,7 @@ static inline void *memory_span(uint64_t physical, uint64_t bytes)
  * other processes, too. Its size stays as it is. Before anything was written; returns the file's
  * descriptor, which stays the memory's, or -1: errno says why. */
 int memory_make_file(void);
-/* Where in the file the byte is. */
+/* The offset of the byte in the file. */
 uint64_t memory_file_offset(uint64_t physical);
 /* `host`, whole pages, shows the same bytes from now on. Behind memory_make_file(). */
 bool memory_alias(uint64_t physical, uint64_t bytes, void *host);

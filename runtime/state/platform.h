@@ -37,8 +37,8 @@ uint64_t platform_map_size(uint32_t number);
  * any time (decoded instructions): nothing that is found there may change a result. */
 uint32_t platform_shared(const struct component *c, size_t bytes);
 
-/* How a space is spread over its targets, for components that route often: to be kept from init
- * on. `space` must be a space, not -1. */
+/* The spread of a space over its targets, for components that route often: to be kept from init on.
+ * `space` must be a space, not -1. */
 struct platform_interleaving {
     uint64_t base;
     uint64_t size;
@@ -69,9 +69,10 @@ int64_t platform_parameter(const struct platform_instance *instance, const char 
 /* The mapped space that holds `address`: an index in platform_table.spaces, or -1. */
 int32_t platform_space(uint64_t address);
 
-/* How programs are executed. PLATFORM_FUNCTIONAL: instructions at once, without timing; it is the
- * driver that does so, the rest of the platform stays as it is at start-up. PLATFORM_SAMPLED: some
- * of it in detail, the rest at once; an extension estimates what all of it would take in detail. */
+/* The way in which programs are executed. PLATFORM_FUNCTIONAL: instructions at once, without
+ * timing; it is the driver that does so, the rest of the platform stays as it is at start-up.
+ * PLATFORM_SAMPLED: some of it in detail, the rest at once; an extension estimates what all of it
+ * would take in detail. */
 enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL, PLATFORM_SAMPLED };
 
 /* The mode of this run, its --max-cycles and its --max-instructions (0: none). What is executed

@@ -9,6 +9,7 @@ from house import files, text_of
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.DOTALL)
 FRAGMENT = re.compile(r"(?:Of|The same|Its?|They|Their|One has|Whose|Nor)\b")
+QUESTION = re.compile(r"(?:Whether|Is|Are|Can|How|Which|Why)\b")
 OF_DOCSTRING = re.compile(  # "By point." in place of "Results by point."
     r"(?:Those|After|As|At|Before|By|For|From|In|On|To|Until|With|Without)\b")
 OUTCOME = re.compile(r"(?<![A-Za-z\"`'])(?:false|true):(?= |$)")
@@ -58,6 +59,11 @@ def complaint_of_description(comment):
     return complaint(comment)
 
 
+def complaint_of_source(comment):
+    question = QUESTION.match(comment)
+    return f"begins with '{question[0]}'" if question else complaint(comment)
+
+
 def docstrings(text):
     """(line, text) of each in a Python file."""
     for node in ast.walk(ast.parse(text)):
@@ -68,7 +74,7 @@ def docstrings(text):
 
 def complaint_of_docstring(text):
     fragment = OF_DOCSTRING.match(text)
-    return f"begins with '{fragment[0]}'" if fragment else complaint(text)
+    return f"begins with '{fragment[0]}'" if fragment else complaint_of_source(text)
 
 
 def sources():
@@ -77,9 +83,9 @@ def sources():
 
 
 def test_comment_has_a_subject_and_components_are_things():
-    found = {f"{file} {comment}": f"{file}:{line}: {complaint(comment)}: {comment[:70]}"
+    found = {f"{file} {comment}": f"{file}:{line}: {complaint_of_source(comment)}: {comment[:70]}"
              for file in sources() for line, comment in comments(text_of(file))
-             if complaint(comment)}
+             if complaint_of_source(comment)}
     house.check(found, "a comment is a sentence with a noun as its subject, and a "
                                   "component is 'that' or 'which'")
 
@@ -185,3 +191,27 @@ def test_fragments_are_told_from_sentences():
     text = "/// Of a hub.\nparam a : int;  // A. Measured: 4, there.\n/// A size\n/// of it.\n"
     assert [(line, bool(complaint_of_description(comment))) for line, comment in blocks(text)] == [
         (1, True), (2, True), (3, False)]
+
+
+PREDICATE = re.compile(r"/\* (True (?:if|for)\b(?:(?!\*/).)*\*/)\n"  # a function's type and name
+                       r"([A-Za-z_][\w \t*\n]*?)\b(\w+)\(", re.DOTALL)
+
+
+def false_predicates(text):
+    """(line, name) of functions whose comment is a predicate's, and whose type is not bool."""
+    return [(text.count("\n", 0, found.start()) + 1, found[3])
+            for found in PREDICATE.finditer(text) if not re.search(r"\bbool\b", found[2])]
+
+
+def test_comment_of_a_predicate_is_that_of_a_bool():
+    found = {f"{file} {name}": f"{file}:{line}: {name}() returns no bool"
+             for file in files("*.c", "*.h", "*.l", "*.y") for line, name in
+             false_predicates(text_of(file))}
+    house.check(found, "'True if' begins the comment on a function that returns a bool")
+
+
+def test_comment_of_a_predicate_is_told_from_others():
+    text = ("/* True if it is. */\nstatic inline bool is_it(void);\n/* True if\n * so. */\n"
+            "static enum way\nfind_way(int a);\n/* True if one. */\nint one;\n"
+            "/* Two. */\nint two();\n")
+    assert false_predicates(text) == [(3, "find_way")]

@@ -33,7 +33,7 @@ static bool wave_counters_are_full(struct compute_unit *c, struct cu_wave *w,
     return true;
 }
 
-/* Which counter keeps the wavefront at its s_waitcnt. */
+/* The counter that keeps the wavefront at its s_waitcnt. */
 static inline enum work_cycles_kind wave_counter(const struct cu_wave *w)
 {
     if (w->vm > w->limit_vm)

@@ -1,4 +1,4 @@
-/* Which lines an access touches, and which bytes of each line belong to which lane. The common
+/* The lines that an access touches, and the lane to which each of their bytes belongs. The common
  * shapes of an access have functions of their own; coalescer_lines(), coalescer_from_line() and
  * coalescer_to_line() take any. */
 #include "coalescer.h"

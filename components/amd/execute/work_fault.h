@@ -41,7 +41,7 @@ void work_fault_fetch(const struct program_table *program, uint64_t pc, char *ca
 void work_fault_decode(enum isa_target target, uint32_t word, bool is_known, char *cause,
                        size_t size);
 
-/* Why isa_execute() refused, or the trap that ends a kernel. */
+/* The reason why isa_execute() refused, or the trap that ends a kernel. */
 const char *work_fault_status(enum isa_status status);
 
 /* After ISA_TRAPPED: only trap 2 (abort, failed assertion) ends a kernel; 3 is a breakpoint. */

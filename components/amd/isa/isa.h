@@ -347,8 +347,8 @@ enum isa_status {
 
 const char *isa_status_text(enum isa_status status);
 
-/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none, or why a word does not decode: a
- * clause; "" if none is given. */
+/* The reason why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none, or why a word does not
+ * decode: a clause; "" if none is given. */
 const char *isa_reason(const struct isa_inst *inst);
 const char *isa_word_reason(uint32_t word);
 

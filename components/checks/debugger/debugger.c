@@ -67,7 +67,8 @@ static void stop(const struct debug_stopped *answer)
     has_stepped = go.c == present.wavefront;
 }
 
-/* True if the stepped thread has made its step. The present event may be another thread's. */
+/* Describes the stop after the step of the stepped thread. The present event may be another
+ * thread's. */
 static void end_step(struct debug_stopped *at)
 {
     const struct debug_thread *t = debugger_thread(go.c);

@@ -19,7 +19,7 @@ struct debug_thread;
 struct page_table;
 struct program_table;
 
-/* Where bytes lie, as a lane of a thread sees them. */
+/* The place of bytes, as a lane of a thread sees them. */
 struct debug_place {
     const void *at;  /* NULL: the bytes are in global memory */
     uint64_t global; /* their address in global memory */

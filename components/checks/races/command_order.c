@@ -12,7 +12,7 @@
 
 #include "race_order.h"
 
-/* What is before something: so many commands of each lane. */
+/* The commands before something: so many of each lane. */
 struct before {
     uint32_t *count;
     size_t capacity;

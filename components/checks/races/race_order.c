@@ -53,7 +53,7 @@ static void table_learn(struct hash_table *t, uint64_t id, uint32_t near, uint32
     entry->wide = max(wide, entry->wide);
 }
 
-/* What others know of `from`. */
+/* Adds to `to` what `from` knows of others. */
 static void learn_wide(struct hash_table *to, const struct hash_table *from)
 {
     const struct race_known *entry;

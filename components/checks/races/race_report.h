@@ -1,4 +1,4 @@
-/* Where the checks of races come together, whatever it is that accesses memory: work-groups of
+/* The meeting point of the checks of races, whatever it is that accesses memory: work-groups of
  * AMD's instruction sets, blocks of PTX, copies and fills. They share the shadow of device memory,
  * and each can say what another one did there. */
 #ifndef HEDDLE_COMPONENTS_CHECKS_RACES_RACE_REPORT_H
@@ -15,7 +15,7 @@ static inline uint64_t race_process_base(uint32_t pid)
     return (uint64_t)pid << 48;
 }
 
-/* What orders by atomics in a work-group's LDS are known by: this, and the address. */
+/* The base to which the address is added for an order by atomics in a work-group's LDS. */
 static inline uint64_t race_lds_base(uint32_t group)
 {
     return (uint64_t)1 << 63 | (uint64_t)group << 24;

@@ -1,4 +1,4 @@
-/* Which bytes of memory nothing has written: shadow memory of the check of uninitialised reads.
+/* The bytes of memory that nothing has written: shadow memory of the check of uninitialised reads.
  * Memory that was never set is defined. Pure. */
 #ifndef HEDDLE_COMPONENTS_CHECKS_UNINITIALISED_UNDEFINED_MEMORY_H
 #define HEDDLE_COMPONENTS_CHECKS_UNINITIALISED_UNDEFINED_MEMORY_H

@@ -90,8 +90,8 @@ void hip_turns_unpark(struct hip_turns_thread *thread)
     __atomic_fetch_sub(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
 }
 
-/* When nothing else can happen: the wait with the earliest deadline ends, or its thread is told to
- * sleep until then. */
+/* Called when nothing else can happen: the wait with the earliest deadline ends, or its thread is
+ * told to sleep until then. */
 static void end_timed_wait(void)
 {
     struct hip_turns_thread *first = NULL;

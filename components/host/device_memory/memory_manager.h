@@ -145,8 +145,8 @@ static inline uint32_t memory_device_of(const struct memory_manager *m, uint64_t
     return UINT32_MAX;
 }
 
-/* How many of `count` things the device at place `i` of `devices` gets: the first count mod devices
- * one more. */
+/* The number of those of `count` things that the device at place `i` of `devices` gets: the first
+ * count mod devices one more. */
 static inline uint64_t memory_share_of(uint64_t count, uint32_t devices, uint32_t i)
 {
     return count / devices + (i < count % devices);

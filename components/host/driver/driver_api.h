@@ -102,7 +102,7 @@ struct driver_ptx_kernel {
     uint32_t ptx_version; /* .version: 85 for 8.5 */
 };
 
-/* How far a launch makes memory consistent before it begins and after it ends. */
+/* The scope in which a launch makes memory consistent before it begins and after it ends. */
 enum driver_scope {
     DRIVER_SCOPE_DEFAULT, /* as the driver's parameters say */
     DRIVER_SCOPE_NONE,

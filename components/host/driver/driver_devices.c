@@ -181,9 +181,9 @@ static bool drops_at_launch(const struct platform_instance *instance)
                || platform_parameter(instance, "dies", 0) == 1);
 }
 
-/* How far packets and arguments of two launches have to be apart: the longest line of a cache that
- * keeps its lines when kernels begin. Otherwise a launch that reads its arguments brings a line
- * into a cache in which the arguments of the next launch are written later. */
+/* Sets the least distance between packets and arguments of two launches: the longest line of a
+ * cache that keeps its lines when kernels begin. Otherwise a launch that reads its arguments brings
+ * a line into a cache in which the arguments of the next launch are written later. */
 static void device_note_line(struct driver_device *device, const struct platform_instance *instance)
 {
     if (!strcmp(table_string(instance->type), "cache")

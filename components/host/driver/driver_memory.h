@@ -50,8 +50,8 @@ static uint32_t memory_owner(const struct driver *d, uint64_t address);
 /* The name by which calls without a process mean the memory at `address` of process `pid`. */
 static uint64_t memory_name(const struct driver *d, uint32_t pid, uint64_t address);
 
-/* Are all users of [address, address + size) other processes, so that `pid` may have memory there
- * under a name? */
+/* True if all users of [address, address + size) are other processes, so that `pid` may have memory
+ * there under a name. */
 static bool memory_may_name(const struct driver *d, uint32_t pid, uint64_t address, uint64_t size);
 
 /* Notes in the trace where the pages that touch [address, address + size) lie now, a span of no

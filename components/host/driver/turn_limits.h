@@ -1,5 +1,5 @@
-/* How long a thread or process of a program may keep the engine waiting before it loses its turn:
- * host time, for all front ends. docs/design/host-threads.md has the rule.
+/* The host time for which a thread or process of a program may keep the engine waiting before it
+ * loses its turn, for all front ends. docs/design/host-threads.md has the rule.
  *
  * A thread of a program that uses heddle's HIP library holds the turn alone, and others wait for
  * it, so it may compute for long. A process that shares a machine holds up other programs. */

@@ -1,4 +1,5 @@
-/* Which calls have descriptors in their arguments; see kfd_channel.h. Both sides go by it. */
+/* The calls that have descriptors in their arguments; see kfd_channel.h. Both sides go by this
+ * list. */
 #include <sys/ioctl.h>
 
 #include "base/number.h"

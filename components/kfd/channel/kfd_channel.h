@@ -122,8 +122,8 @@ static inline uint64_t kfd_map_offset(enum kfd_map_type type, uint32_t gpu_id)
     return (uint64_t)type << KFD_MAP_TYPE_SHIFT | (uint64_t)gpu_id << KFD_MAP_GPU_SHIFT;
 }
 
-/* Where a call of the driver has a descriptor in its argument, and whether it makes one; -1: none.
- */
+/* The offset of the descriptor in the argument of a call of the driver; `*makes` says whether the
+ * call makes it. -1: none. */
 int kfd_descriptor_at(unsigned long number, bool *makes);
 
 #endif

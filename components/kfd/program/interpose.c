@@ -1,4 +1,4 @@
-/* Which paths and descriptors are ours. See interpose.h. */
+/* The paths and descriptors that are ours. See interpose.h. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "interpose.h"
 

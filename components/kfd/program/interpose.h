@@ -50,8 +50,8 @@ struct interpose_path {
     const char *inside;
 };
 
-/* Where the path leads. Only absolute ones are looked at; `.` and `..` are taken out of them first.
- * INTERPOSE_OTHER: none of ours. */
+/* The target of a path. Only absolute paths are looked at; `.` and `..` are taken out of them
+ * first. INTERPOSE_OTHER: none of ours. */
 enum interpose_kind interpose_find(const char *path, struct interpose_path *found);
 
 /* ---- descriptors ---- */

@@ -216,8 +216,8 @@ static int refuse_debugger(struct kfd_process *p, struct kfd_request *request)
 
 /* ---- the table ---- */
 
-/* When calls work: after the simulation has ended, and in the middle of a kernel, as they need
- * nothing of the driver. */
+/* The times at which calls work: after the simulation has ended, and in the middle of a kernel, as
+ * they need nothing of the driver. */
 enum { AFTER_END = 1, MID_KERNEL = 2, ALWAYS = AFTER_END | MID_KERNEL };
 
 struct call {

@@ -15,8 +15,9 @@
 
 /* True if the call can run in the middle of a kernel. Any thread. */
 bool kfd_ioctl_runs_mid_kernel(unsigned long number);
-/* Does a call of /dev/kfd for the process; the request has its argument, after which all bytes are
- * 0. *returns: the argument goes back to the program. Calls that are not there are named once. */
+/* Executes a call of /dev/kfd for the process; the request has its argument, after which all bytes
+ * are 0. *returns: the argument goes back to the program. Calls that are not there are named
+ * once. */
 int kfd_ioctl_run(struct kfd_process *p, struct kfd_request *request,
                   const struct kfd_call *message, bool *returns);
 

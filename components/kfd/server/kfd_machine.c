@@ -228,8 +228,8 @@ static void free_threads(struct kfd_process *p)
             (int)p->pid);
 }
 
-/* What the loop does when this is the last state of any process, and how a process leaves it that
- * stays there for long. */
+/* The action of the loop when this is the last state of any process, and how a process leaves it
+ * that stays there for long. */
 static const struct state_rule {
     bool runs_engine;
     long look_ns;                             /* between two looks at threads */

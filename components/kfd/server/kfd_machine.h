@@ -45,8 +45,8 @@ enum kfd_life {
     KFD_ENDED   /* its kernels come to their end */
 };
 
-/* What a process does, as the machine's loop sees it. The last state of any process decides what
- * the loop does (`state_rules` in kfd_machine.c). */
+/* The activity of a process, as the machine's loop sees it. The last state of any process decides
+ * what the loop does (`state_rules` in kfd_machine.c). */
 enum kfd_state {
     KFD_IDLE,
     KFD_WAITS,          /* for simulated time to pass */

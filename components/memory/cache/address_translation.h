@@ -28,7 +28,7 @@ struct address_translation {
 struct address_translation_ops {
     /* Cycles added to the latency of the cache. */
     uint32_t (*latency)(const struct part *self);
-    /* How many pages can be asked for at a time: wait() returns smaller numbers. */
+    /* The number of pages that can be asked for at a time: wait() returns smaller numbers. */
     uint32_t (*capacity)(const struct part *self);
     enum address_translation_result (*lookup)(struct part *self, uint32_t pid, uint64_t address,
                                               struct address_translation *out);

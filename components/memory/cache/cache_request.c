@@ -295,7 +295,7 @@ static inline bool accept_write_past(struct cache *c, const struct write_request
     return true;
 }
 
-/* Where the part that a request is about lies in an answer from below. */
+/* The offset in an answer from below of the part that a request is about. */
 static inline uint8_t find_piece_below(const struct cache *c, uint64_t address)
 {
     return (uint8_t)(offset_below(c, address) + find_piece(c, address));

@@ -142,11 +142,12 @@ struct cache_queue {
  * for once more. PAGE_AWAY: the page has to come first, for requests of any kind. */
 enum cache_page_state { PAGE_FAULT = 1, PAGE_AGAIN = 2, PAGE_AWAY = 4 };
 
-/* Why the oldest request could not be accepted: tells whether it is worth trying again. */
+/* The reason why the oldest request could not be accepted: tells whether it is worth trying
+ * again. */
 enum cache_hold { HOLD_NONE, HOLD_ROOM_BELOW, HOLD_MSHR, HOLD_ANSWER, HOLD_OTHER };
 
-/* What has become of the next request. NEXT_READY: its physical address is known. NEXT_ASIDE: it
- * waits for its page. NEXT_HELD: it stays where it is. NEXT_NONE: there is no request. */
+/* The state of the next request. NEXT_READY: its physical address is known. NEXT_ASIDE: it waits
+ * for its page. NEXT_HELD: it stays where it is. NEXT_NONE: there is no request. */
 enum cache_next_state { NEXT_READY, NEXT_ASIDE, NEXT_HELD, NEXT_NONE };
 
 enum cache_job { JOB_NONE, JOB_FLUSH, JOB_INVALIDATE, JOB_FENCE, JOB_PAUSE, JOB_PAUSED };
@@ -217,14 +218,14 @@ static inline unsigned below_bytes(const struct cache *c)
     return cache_params(c)->below;
 }
 
-/* Where in its line the part lies that a request from above is about: its first byte. */
+/* The offset in its line of the part that a request from above is about. */
 static inline unsigned find_piece(const struct cache *c, uint64_t address)
 {
     unsigned above = above_bytes(c);
     return above == line_bytes(c) ? 0 : (unsigned)(address % line_bytes(c)) / above * above;
 }
 
-/* Where in a line of what is below the own line at `address` begins. */
+/* The offset of the own line at `address` in a line of what is below. */
 static inline unsigned offset_below(const struct cache *c, uint64_t address)
 {
     unsigned line = line_bytes(c);
@@ -302,7 +303,8 @@ static inline enum scope widest_scope(const struct cache *c)
     return cache_params(c)->atomics_at == CACHE_ATOMICS_AT_BELOW ? SCOPE_WORK_GROUP : SCOPE_SYSTEM;
 }
 
-/* True if this cache writes the line through, or does not keep it, by the type of its memory. */
+/* The type by which this cache handles a line: MEM_FINE if it writes the line through, MEM_UNCACHED
+ * if it does not keep it, otherwise MEM_COARSE. */
 static inline enum mem_type resolve_type(const struct cache *c, uint32_t pid, uint64_t address)
 {
     enum mem_type type = is_write_back(c) ? mem_type_of(pid) : MEM_COARSE;
@@ -320,10 +322,10 @@ static inline bool keeps_masks(const struct cache *c)
            || cache_params(c)->write == CACHE_WRITE_THROUGH;
 }
 
-/* Where the bytes and masks of a line are: way by way, so that they are dense while a program
- * uses few ways of the sets. A large platform has hundreds of caches, of which a program uses few
- * sets, too; there lines are in the order in which they are first used. Without that MI300X takes
- * up to 1.45 times the memory. */
+/* The place of a line's bytes and masks. Places go way by way, so that they are dense while a
+ * program uses few ways of the sets. A large platform has hundreds of caches, of which a program
+ * uses few sets, too; there lines are in the order in which they are first used. Without that
+ * MI300X takes up to 1.45 times the memory. */
 static inline uint32_t line_place(const struct cache *c, uint32_t line)
 {
     if (!c->places_at)
@@ -411,7 +413,7 @@ static inline bool hold_request(struct cache *c, enum cache_hold hold)
     return false;
 }
 
-/* Where the present request is served, for its answer (mem_served.h). */
+/* Notes where the present request is served, for its answer (mem_served.h). */
 static inline void set_served(struct cache *c, unsigned served)
 {
     if (MEM_SERVED_IS_NOTED)
@@ -491,9 +493,10 @@ static inline void target_begin(struct cache *c, struct cache_mshr *mshr, uint16
 static inline void target_store(struct cache *c, struct cache_target *t, struct mem_mask mask,
                                 const void *bytes, const void *compare);
 static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32_t way,
-                                           bool stored);
+                                           bool has_bytes);
 static inline struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_t number,
-                                           uint32_t way, uint32_t pid, bool stored, bool has_room);
+                                           uint32_t way, uint32_t pid, bool has_bytes,
+                                           bool has_room);
 static inline struct cache_mshr *mshr_find_or_open(struct cache *c, uint32_t set, uint64_t number,
                                                    uint32_t way, uint32_t pid);
 

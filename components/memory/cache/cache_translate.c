@@ -90,7 +90,7 @@ static uint32_t count_waiting(const struct cache *c, const struct cache_queue *q
     return count;
 }
 
-/* How many requests wait in front of the first one that writes. */
+/* The number of requests that wait in front of the first one that writes. */
 static uint32_t count_readers(const struct cache *c, const struct cache_queue *q)
 {
     uint32_t count = 0;
@@ -238,7 +238,7 @@ static OUT_OF_LINE uint32_t find_page_before(const struct cache *c, const struct
     return UINT32_MAX;
 }
 
-/* How a request asks for its page. ASK_NOTHING: another one has asked. */
+/* The way in which a request asks for its page. ASK_NOTHING: another one has asked. */
 enum cache_ask { ASK_NOTHING, ASK_LOOKUP, ASK_FAULT };
 
 /* The oldest request, `m`, steps aside until its page is known. */

@@ -37,10 +37,11 @@ struct dram_timing_ops {
     /* Issues the commands whose time is not after `until_ps`, up to one that settles the time of
      * a request: returns its number and that time. DRAM_TIMING_NONE: there are no more. */
     uint32_t (*advance)(struct part *self, uint64_t until_ps, uint64_t *done_ps);
-    /* How often room has come where take() had none: as long as this is the same, what it refused
-     * finds none either. */
+    /* The number of times that room has come where take() had none. While it stays the same, a
+     * refused request finds no room. */
     uint64_t (*rooms)(const struct part *self);
-    /* When there may be something to issue, or DRAM_TIMING_LATER: not without another request. */
+    /* The time at which there may be something to issue, or DRAM_TIMING_LATER: not without another
+     * request. */
     uint64_t (*next_ps)(const struct part *self);
 };
 

@@ -40,7 +40,7 @@ void hbm_log_command(uint32_t channel, const char *command, uint32_t bank, uint6
 
 enum hbm_direction { HBM_READ, HBM_WRITE };
 
-/* How a request got its row. */
+/* The commands by which a request got its row. */
 enum { HBM_ACTIVATED = 1, HBM_PRECHARGED = 2 };
 
 struct hbm_request {
@@ -143,7 +143,7 @@ static inline struct hbm_group *hbm_group(const struct hbm *p, struct hbm_channe
     return groups + bank / hbm_params(p)->banks;
 }
 
-/* How much younger than the oldest the request in a slot is. */
+/* The age of the request in a slot: by how much it is younger than the oldest. */
 static inline unsigned hbm_age(const struct hbm_queue *q, unsigned slot)
 {
     return (slot - q->first) % HBM_SLOTS;

@@ -1,5 +1,5 @@
-/* Where the arguments are that a kernel finds in registers, for the senders of launch commands; see
- * aql_preload.h. */
+/* The places of the arguments that a kernel finds in registers, for the senders of launch commands;
+ * see aql_preload.h. */
 #ifndef HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_AQL_PRELOAD_PAGES_H
 #define HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_AQL_PRELOAD_PAGES_H
 

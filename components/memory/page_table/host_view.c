@@ -1,4 +1,5 @@
-/* How a process sees its memory in the host; see host_view.h. Called by functional executors. */
+/* The memory of a process as it is seen in the host; see host_view.h. Called by functional
+ * executors. */
 #include "host_view.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Whether each TLB of a platform learns of changed mappings. */
+/* The check that each TLB of a platform learns of changed mappings. */
 #include "tlb_shootdown.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* How messages move through an interconnect. See interconnect.h for the algorithm; arbitration.c
+/* The way of messages through an interconnect. See interconnect.h for the algorithm; arbitration.c
  * decides whose turn it is. Crossbar and switch are these functions with their own rules. */
 #include "interconnect.h"
 
@@ -170,7 +170,7 @@ static ALWAYS_INLINE void interconnect_copy(struct message *to, const struct mes
         copied[index] = payload[index];
 }
 
-/* Where a side lies, looked up once a tick: in locals, which no store can change. */
+/* The places of a side's arrays, looked up once a tick: in locals, which no store can change. */
 struct interconnect_view {
     uint64_t now, limit;
     uint64_t *entered, *busy, *wanted;

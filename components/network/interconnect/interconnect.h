@@ -27,7 +27,7 @@ struct warm_access;
 #define INTERCONNECT_IN_FLIGHT 65535 /* tags have 16 bits */
 #define INTERCONNECT_PIECE     16
 
-/* Where a request came from. */
+/* The origin of a request. */
 struct interconnect_origin {
     uint32_t source;
     uint16_t tag;
@@ -103,8 +103,8 @@ static inline uint64_t *interconnect_bits(uint32_t offset)
 
 static void interconnect_side_init(struct interconnect_side *s, uint32_t sources, uint32_t targets);
 
-/* How long messages occupy a port of `width` bytes a cycle (0: one cycle each). Byte masks and what
- * else is below 32 bytes have wires of their own. */
+/* Sets the time for which messages occupy a port of `width` bytes a cycle (0: one cycle each). Byte
+ * masks and what else is below 32 bytes have wires of their own. */
 static void interconnect_side_messages(struct interconnect_side *s,
                                        const struct platform_message *messages, uint32_t count,
                                        uint64_t width, uint64_t header);

@@ -228,7 +228,7 @@ struct ptx_variable *ptx_find_variable(const struct ptx_module *module, const ch
 /* The function in whose instructions the module's instruction `number` lies. */
 const struct ptx_function *ptx_function_of(const struct ptx_module *module, uint32_t number);
 
-/* Whether the modifier was written. */
+/* True if the modifier was written. */
 bool ptx_has(const struct ptx_instruction *instruction, enum ptx_modifier modifier);
 
 /* The first written modifier of a group (PTX_GROUP_...), or PTX_NO_MODIFIER. */

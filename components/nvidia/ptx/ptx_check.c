@@ -261,7 +261,8 @@ static bool moved_fits(struct check *check, const struct ptx_operand *operand,
     }
 }
 
-/* Where an address can lie; PTX_SPACE_GENERIC if that is only known when it runs. */
+/* The space in which an address can lie; PTX_SPACE_GENERIC if that is only known when the kernel
+ * runs. */
 static enum ptx_space space_of_base(const struct ptx_parser *parser,
                                     const struct ptx_operand *operand)
 {
@@ -379,7 +380,7 @@ static bool operand_fits(struct check *check, const struct ptx_operand *operand,
     }
 }
 
-/* How many operands fit a form; all of them, and nothing missing, is UINT32_MAX. */
+/* The number of operands that fit a form; UINT32_MAX if all fit and none is missing. */
 static uint32_t try_form(struct check *check, const char *form, const struct ptx_operands *operands)
 {
     uint32_t at = 0;

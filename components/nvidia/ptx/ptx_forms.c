@@ -195,7 +195,7 @@ static bool match_sequence(const char *pattern, const char *end, const struct na
     return true;
 }
 
-/* Whether a component occurs anywhere in a pattern, its classes included. */
+/* True if a component occurs anywhere in a pattern, its classes included. */
 static bool pattern_has(const char *pattern, const char *text, uint32_t length)
 {
     while (*pattern) {

@@ -42,7 +42,7 @@ static void place_variable(struct ptx_variable *variable, uint64_t *end)
     *end = variable->offset + variable->bytes;
 }
 
-/* Whether a kernel may run code that uses what all kernels have in common. */
+/* True if a kernel may run code that uses what all kernels have in common. */
 static bool uses_common(const struct ptx_function *entry)
 {
     for (uint32_t i = 0; i < entry->instruction_count; i++)

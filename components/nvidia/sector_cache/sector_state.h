@@ -61,7 +61,8 @@ struct sector_mshr {
     uint8_t is_used;
 };
 
-/* How the answer to a request that was sent below with a tag of its own is passed on. */
+/* The form in which the answer to a request that was sent below with a tag of its own is passed
+ * on. */
 enum sector_sent_kind { SECTOR_SENT_DATA, SECTOR_SENT_DONE, SECTOR_SENT_WRITE_BACK };
 struct sector_sent {
     uint16_t tag;

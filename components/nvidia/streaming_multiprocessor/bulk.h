@@ -27,7 +27,8 @@ static inline uint32_t bulk_phase(const uint32_t *record)
     return *record & TRACE_BULK ? *bulk_head(record) >> 8 : TRACE_PHASES;
 }
 
-/* How many copies to the barrier, or arrivals, a wait is for; 0: all copies under way. */
+/* The number of copies to the barrier, or of arrivals, that a wait is for; 0: all copies under
+ * way. */
 static inline uint32_t bulk_need(const uint32_t *record)
 {
     return *record & TRACE_BULK ? bulk_head(record)[1] : 0;

@@ -1,5 +1,5 @@
-/* Where the time of warps goes: components/protocols/thread_block/warp_cycles.h has the kinds. A
- * warp has the kind of its present cycles and their beginning; both change when its next
+/* The account of the time of warps: components/protocols/thread_block/warp_cycles.h has the kinds.
+ * A warp has the kind of its present cycles and their beginning; both change when its next
  * instruction issues or something looks at the warp. */
 #include "sm_state.h"
 

@@ -169,7 +169,7 @@ static void matrix_decode(const struct itrace_inst *from, struct trace_inst *to)
     }
 }
 
-/* What `from` is when it is asynchronous: changes *to, which its class has decided. */
+/* Changes *to, which the class of `from` has decided, if `from` is asynchronous. */
 static void trace_async_decode(const struct itrace_inst *from, struct trace_inst *to)
 {
     size_t size = strcspn(from->name, ".");

@@ -32,7 +32,7 @@ static uint64_t signature_begin_of(const struct itrace *trace)
     return hash_bytes(0, text, round_down(size, sizeof(uint64_t))) >> 1;
 }
 
-/* How long ago a kernel began alike: 0: none did; doublings of the distance, in steps of two. */
+/* The distance to the last kernel that began alike, in doublings, in steps of two. 0: none did. */
 static uint32_t signature_age(const struct itrace *trace)
 {
     uint64_t *last = itrace_set_add(&signatures.begins, signature_begin_of(trace));

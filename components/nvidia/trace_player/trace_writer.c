@@ -74,8 +74,8 @@ static inline bool trace_writer_is(const struct itrace_inst *from, const char *p
     return strstr(from->name, part) != NULL;
 }
 
-/* Which barrier, and how many warps it is for: the immediates are its number and threads. Where the
- * number is in a register, the only one is threads. */
+/* The number of a barrier, and of the warps it is for: the immediates are its number and threads.
+ * Where the number is in a register, the only one is threads. */
 static inline uint16_t trace_writer_barrier(const struct itrace_inst *from)
 {
     uint64_t number = from->immediate_count ? (uint64_t)from->immediates[0] : 0;

@@ -5,7 +5,7 @@
 
 #include "components/nvidia/warp/handlers/warp_addresses.h"
 
-/* Where in the grid the block of that number is. */
+/* Sets the place in the grid of the block, by its number. */
 void warp_cluster_place(const struct warp_launch *launch, struct warp_block *block);
 
 /* The block whose shared memory an address is in, which counts from the window's beginning; NULL:
@@ -13,8 +13,8 @@ void warp_cluster_place(const struct warp_launch *launch, struct warp_block *blo
 const struct warp_block *warp_cluster_block(const struct warp_launch *launch,
                                             const struct warp_block *block, u64 address);
 
-/* How often the block had arrived before the split's barrier.cluster, which was executed just now.
- */
+/* The number of times that the block had arrived before the split's barrier.cluster, which was
+ * executed just now. */
 uint32_t warp_cluster_phase(const struct warp_machine *m, const struct warp_op *op, uint32_t mask);
 
 /* Shared memory of another block; `window` is added to its addresses. */

@@ -127,7 +127,7 @@ struct warp_scalar {
 };
 _Static_assert(sizeof(struct warp_scalar) == 8, "it should be an operation's value");
 
-/* How operations read and write predicates beside their own: setp's combination. */
+/* The use that operations make of predicates beside their own: setp's combination. */
 enum warp_combine { WARP_SET, WARP_AND, WARP_OR, WARP_XOR };
 
 struct warp_op {
@@ -157,7 +157,7 @@ enum warp_control {
     WARP_FLUSH = 0x81 /* FTZ; DAZ is bit 6 */
 };
 
-/* Where an element of a vector or list lies; bank WARP_NOTHING: a sink. */
+/* The place of an element of a vector or list; bank WARP_NOTHING: a sink. */
 struct warp_place {
     uint32_t at;
     uint8_t bank;

@@ -5,7 +5,7 @@
 #include "components/packets/packet/packet.h"
 #include "components/protocols/api_call/api_call.h"
 
-/* How far a call is: not taken yet, taken, or over. */
+/* The state of a call: over, not taken yet, or taken. */
 enum api_state { API_STATE_DONE, API_STATE_BLOCKED, API_STATE_PENDING, API_STATE_COUNT };
 
 #define API_ANSWER_BYTES_MAX (PACKET_HEADER_BYTES + sizeof(struct api_answer))

@@ -1,5 +1,6 @@
-/* Where a request was served, noted on its answer: for `--profile instructions` only, in a build of
- * its own (-DHEDDLE_PROFILE). In others MEM_SERVED_IS_NOTED is false, and no code is left.
+/* The place where a request was served, noted on its answer: for `--profile instructions` only, in
+ * a build of its own (-DHEDDLE_PROFILE). In others MEM_SERVED_IS_NOTED is false, and no code is
+ * left.
  *
  * Two bits for each cache on the way, that of the first level lowest: what it counted the request
  * as. This is not a field of the protocol: it is in byte 28 of an answer's header, which

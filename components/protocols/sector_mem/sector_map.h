@@ -1,6 +1,6 @@
-/* Where a line of sectors belongs: its slice of the memory side, its place inside of that slice,
- * and its set in a cache. Used by everything that speaks `sector_mem`, so that a crossbar that
- * spreads lines over slices and the slices that number their lines agree.
+/* The place to which a line of sectors belongs: its slice of the memory side, its place inside of
+ * that slice, and its set in a cache. Used by everything that speaks `sector_mem`, so that a
+ * crossbar that spreads lines over slices and the slices that number their lines agree.
  *
  * A hash takes a number and gives one below a count. `count` numbers in a row, the first of which
  * is a multiple of it, have different values; so a hash spreads evenly whatever lies above, and a

@@ -58,7 +58,7 @@ enum {
 enum trace_mode { TRACE_NONE, TRACE_STRIDE, TRACE_DELTA, TRACE_LIST };
 enum trace_space { TRACE_NOWHERE, TRACE_GLOBAL, TRACE_SHARED, TRACE_LOCAL };
 
-/* Where an instruction executes. */
+/* The unit that executes an instruction. */
 enum trace_unit {
     TRACE_FP32,
     TRACE_INT,
@@ -108,8 +108,8 @@ struct trace_inst {
         source[TRACE_SOURCES]; /* TRACE_NO_REGISTER: none; sources from the front */
     uint8_t unit, kind, width; /* width: bytes of a lane's access */
     bool bypass;               /* a load that does not look into the L1 */
-    /* What `kind` says; for a barrier its number, and 16 times the warps it is for (0: all of the
-     * block). */
+    /* A number that depends on `kind`; for a barrier its number, and 16 times the warps it is for
+     * (0: all of the block). */
     uint16_t count;
 };
 

@@ -1,5 +1,5 @@
-/* Where the cycles of warp slots go: what a streaming multiprocessor tells the player about the
- * warps it ran, with the end of each block (payload of thread_block.finished).
+/* The account of the cycles of warp slots: what a streaming multiprocessor tells the player about
+ * the warps it ran, with the end of each block (payload of thread_block.finished).
  *
  * The quantity is the slot-cycle of components/statistics/slot_account.h. Each warp of a block
  * holds a slot from the beginning of the block to the report of its end. Every slot-cycle is in

@@ -43,7 +43,7 @@ struct aql_barrier_packet {
 };
 _Static_assert(sizeof(struct aql_barrier_packet) == AQL_PACKET_BYTES, "a packet has 64 bytes");
 
-/* Why a queue has stopped. */
+/* The reason why a queue has stopped. */
 enum queue_error {
     QUEUE_GOOD,
     QUEUE_NOT_THERE, /* no such queue */

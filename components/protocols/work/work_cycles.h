@@ -1,5 +1,5 @@
-/* Where the cycles of wavefront slots go: what a compute unit tells the command processor about the
- * wavefronts it ran, with the end of each work-group (payload of work.finished).
+/* The account of the cycles of wavefront slots: what a compute unit tells the command processor
+ * about the wavefronts it ran, with the end of each work-group (payload of work.finished).
  *
  * The quantity is the *slot-cycle*: one wavefront slot of one SIMD for one cycle. Each wavefront of
  * a work-group holds a slot from the arrival of the work-group at the compute unit to the end of

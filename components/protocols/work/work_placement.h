@@ -7,12 +7,12 @@
 #define WORK_MAX_WAVEFRONTS 16
 #define WORK_MAX_PRELOADED  14
 
-/* Where the driver puts the queue object (amd_queue_t) of a launch that asks for one: bytes after
- * its dispatch packet. */
+/* The place of the queue object (amd_queue_t) of a launch that asks for one, in bytes after its
+ * dispatch packet. The driver puts it there. */
 #define WORK_QUEUE_OFFSET 64
 
-/* Where amd_queue_t holds the upper halves of the flat apertures for LDS and scratch, for code that
- * finds them through its queue pointer (gfx8). */
+/* The offsets at which amd_queue_t holds the upper halves of the flat apertures for LDS and
+ * scratch, for code that finds them through its queue pointer (gfx8). */
 #define WORK_QUEUE_SHARED_APERTURE  64
 #define WORK_QUEUE_PRIVATE_APERTURE 68
 

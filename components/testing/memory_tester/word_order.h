@@ -16,8 +16,8 @@ struct word_order_ops {
     void (*setup)(struct part *self, uint32_t threads, uint32_t agents, uint32_t words);
     void (*begin)(struct part *self, uint32_t thread, bool system);
     void (*end)(struct part *self, uint32_t thread);
-    /* Is the last write to the word, in an episode that has ended, ordered before what the thread
-     * does in this one? */
+    /* True if the last write to the word, in an episode that has ended, is ordered before what the
+     * thread does in this one. */
     bool (*allows)(struct part *self, uint32_t thread, uint32_t word);
     /* The word gets a value, in an episode that has not ended; behind end() of that episode. */
     void (*write)(struct part *self, uint32_t word, uint32_t value);

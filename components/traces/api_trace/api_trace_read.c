@@ -21,7 +21,7 @@ static const struct api_trace_form *find_form(const char *line)
     return NULL;
 }
 
-/* Where ", KEY: " of one of the next keys is: the first of them, and past the optional ones. */
+/* Finds ", KEY: " of one of the next keys: of the first, or of one behind optional keys. */
 static char *find_next(char *text, const struct api_trace_key *keys)
 {
     for (const struct api_trace_key *key = keys; key->name; key++) {
@@ -237,7 +237,7 @@ bool api_trace_read(struct api_trace *trace, const char *path, const struct api_
  * given. */
 #define PADDED_BYTES 9
 
-/* How many bytes of [offset, offset + size) the call's arguments give. */
+/* The number of bytes of [offset, offset + size) that the call's arguments give. */
 static uint32_t bytes_given(const struct api_trace_call *call, uint32_t offset, uint32_t size)
 {
     uint32_t given = 0;

@@ -402,7 +402,7 @@ static bool prefetcher_tick(struct prefetcher *c)
     return progress;
 }
 
-/* How many things are unfinished in here, for explaining hangs. */
+/* The number of unfinished things in here, for explaining hangs. */
 static unsigned prefetcher_outstanding(const struct prefetcher *c, struct hang_report *report)
 {
     if (report && c->unanswered)

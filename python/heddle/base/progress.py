@@ -1,4 +1,4 @@
-"""How far many runs are, in a line."""
+"""The progress of many runs, in a line."""
 from __future__ import annotations
 
 import sys

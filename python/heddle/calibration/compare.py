@@ -1,4 +1,4 @@
-"""How far simulated values are from measured ones.
+"""The distance of simulated values from measured ones.
 
 The error of a point is |simulated - measured| / measured. Of several points:
 

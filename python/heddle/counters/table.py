@@ -117,7 +117,7 @@ def page(table: Table) -> str:
 
 
 class _Missing(Exception):
-    """Why an expression has no value."""
+    """The reason why an expression has no value."""
 
 
 def target_of(run: Statistics) -> str:

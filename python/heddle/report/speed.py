@@ -1,4 +1,4 @@
-"""How near each kernel comes to what each resource could do (its speed of light), and what each
+"""The speed of light: how near each kernel comes to what each resource could do. Also what each
 element of an array did in the run."""
 from __future__ import annotations
 

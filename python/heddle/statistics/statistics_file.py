@@ -16,7 +16,8 @@ BYTES_MAX = 1 << 30
 
 
 def _mistake(file: pathlib.Path) -> str:
-    """Why a file cannot be read whole: a pipe would wait for its writer, a device has no end."""
+    """The reason why a file cannot be read whole: a pipe would wait for its writer, a device has no
+    end."""
     if file.is_dir():
         return "it is a directory"
     if not file.is_file() and file.exists():

@@ -1,5 +1,5 @@
-"""Whether a database that comes from a folder is what this program wrote: other tables or values of
-other kinds are damage, which SQLite does not see."""
+"""The check that a database that comes from a folder is what this program wrote: other tables or
+values of other kinds are damage, which SQLite does not see."""
 from __future__ import annotations
 
 import sqlite3

@@ -19,7 +19,7 @@ SMALLEST = 8  # a batch has at least this part of what each processor has to do
 
 
 def cut(count: int, jobs: int) -> list[int]:
-    """How many points each batch has: half of what is left for each processor, at least a small
+    """The number of points of each batch: half of what is left for each processor, at least a small
     part of all."""
     least = max(1, count // (jobs * SMALLEST))
     sizes = []

@@ -242,7 +242,7 @@ def machines(results: Results, result: str, cost: str) -> list[Machine]:
 
 
 def front(costs: Sequence[float], goods: Sequence[float], more: bool) -> list[int]:
-    """Which of them no other beats: none costs no more and is no worse, and is better in one of
+    """The points that no other beats: none costs no more and is no worse, and is better in one of
     the two. In the order of their costs."""
     order = sorted(range(len(costs)), key=lambda i: (costs[i], -goods[i] if more else goods[i], i))
     best: list[int] = []

@@ -60,7 +60,7 @@ def waits(kernel: Kernel) -> dict[str, float]:
 
 
 def room(kernel: Kernel) -> float:
-    """How many times the slots that were taken there is room for, behind the start of a launch."""
+    """The room for slots, as a multiple of those that were taken, behind the start of a launch."""
     taken = kernel.wavefronts + kernel.group("ended") + kernel.group("moving")
     slots = kernel.total - kernel.rows.get(("empty", "launch"), 0)
     fit = kernel["work_groups_per_unit"] * kernel["wavefronts_per_work_group"]

@@ -1,5 +1,5 @@
-"""Which element of a machine was full when: banks, channels, TLBs, links one by one, since a mean
-over an array hides an element that all others wait for.
+"""The elements of a machine that were full, and when: banks, channels, TLBs, links one by one,
+since a mean over an array hides an element that all others wait for.
 
 Counters of a series become busy time by the measures that descriptions declare
 (`heddle.statistics.measures` has the rules for means); an element is busy by the fullest of its
@@ -178,7 +178,7 @@ def _met(shares: dict[str, float]) -> float:
 
 
 class _Launches:
-    """Which kernels ran for most of an interval. Intervals are asked for in order."""
+    """The kernels that ran for most of an interval. Intervals are asked for in order."""
 
     def __init__(self, statistics: Statistics):
         self.waiting = sorted(((number(one, "start_ps"), number(one, "end_ps"), identity(one))

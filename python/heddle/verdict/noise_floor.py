@@ -73,7 +73,7 @@ def keep(run: Statistics, time: float, counters: dict[str, float], runs: int) ->
         pass  # a folder that cannot be written: comparisons assume it
 
 
-# ---- the interval by what is not known (heddle.uncertainty)
+# ---- the interval by what is not known (heddle.whatif.uncertainty)
 
 
 def _interval_file(run: Statistics) -> pathlib.Path:

@@ -1,4 +1,4 @@
-"""How far to trust a run (`--report trust`): how many of its instructions may have other bits in
+"""The trust in a run (`--report trust`): how many of its instructions may have other bits in
 their results than on a card, and the sources of its components' numbers.
 
 Instructions are counted by the classes of the slot-cycles in which they are issued

@@ -205,7 +205,7 @@ def disturbances(run: Statistics) -> list[Point]:
 
 
 def weight(measures: Iterable[dict[str, str]]) -> Callable[[Parameter], float]:
-    """How busy the fullest is of what a parameter belongs to, by rows of `--report measures`;
+    """The load of the fullest of what a parameter belongs to, by rows of `--report measures`;
     those of the whole platform come first."""
     busy: dict[str, float] = {}
     for row in measures:

@@ -424,8 +424,8 @@ static ALWAYS_INLINE float cube_ma(float x, float y, float z)
     return 2.0f * (axis == 2 ? z : axis == 1 ? y : x);
 }
 
-/* Which of four shader engines a rectangle of tiles covers. The selector has two bits each of the
- * first and last tile: y, x of the first above y, x of the last. The engine of tile (x, y) is
+/* Those of four shader engines that a rectangle of tiles covers. The selector has two bits each of
+ * the first and last tile: y, x of the first above y, x of the last. The engine of tile (x, y) is
  * (x[0] ^ y[1]) * 2 + (y[0] ^ x[1]); the table of the Vega ISA manual holds what follows from it.
  */
 static ALWAYS_INLINE uint32_t screen_partition(uint32_t selector)

@@ -17,7 +17,7 @@
 
 enum { B_MAX = 4, D_MAX = 32 };
 
-/* Which function of isa_matrix_rows.h. */
+/* The function of isa_matrix_rows.h that executes an instruction. */
 enum rule {
     RULE_INTEGER,
     RULE_CHAIN,

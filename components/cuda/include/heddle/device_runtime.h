@@ -30,7 +30,8 @@ __device__ static inline void __assert_fail(const char *message, const char *fil
 __device__ int printf(const char *, ...);
 }
 
-/* What thrust and cub name in code for kernels that launch kernels; nothing defines it. */
+/* Functions that thrust and cub name in code for kernels that launch kernels; nothing defines
+ * them. */
 extern "C" {
 __device__ void *cudaGetParameterBuffer(size_t alignment, size_t size);
 __device__ cudaError_t cudaLaunchDevice(void *kernel, void *parameters, dim3 grid, dim3 block,

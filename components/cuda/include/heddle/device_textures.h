@@ -34,7 +34,7 @@
 
 namespace heddle
 {
-/* What a channel of T is, and in which form the instruction gives it. */
+/* The channels of T, and the form in which the instruction gives them. */
 template <typename T> struct channel_of;
 #define HEDDLE_CHANNEL(type, channel_, word_)                                                      \
     template <> struct channel_of<type> {                                                          \
@@ -151,7 +151,7 @@ namespace heddle
 struct quad {
     unsigned int word[4];
 };
-/* What holds 1, 2, 4, 8 or 16 bytes; a register has 16 bits at least. */
+/* A type that holds 1, 2, 4, 8 or 16 bytes; a register has 16 bits at least. */
 template <int Bytes> struct surface_word;
 #define HEDDLE_WORD(bytes, word)                                                                   \
     template <> struct surface_word<bytes> {                                                       \

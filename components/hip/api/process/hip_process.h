@@ -19,7 +19,7 @@ const char *hip_process_folder(const char *folder);
 /* The end of the process, all work done: the platform's files. Does not return when a signal has
  * come. */
 void hip_process_close(void);
-/* Does not return when a signal has interrupted the simulation: the program must not continue with
+/* Returns only if no signal has interrupted the simulation: the program must not continue with
  * what is missing while its files are written. */
 void hip_process_park(void);
 /* True if the process was forked from the one that had opened the platform: by their numbers, also

@@ -15,7 +15,8 @@ struct event {
     uint64_t ticket;
 };
 
-/* How far earlier writes are visible when the event is recorded: at most one of these flags. */
+/* The extent to which earlier writes are visible when the event is recorded: at most one of these
+ * flags. */
 #define EVENT_DISABLE_SYSTEM_FENCE 0x20000000u /* since ROCm 5.5 */
 #define EVENT_RELEASES                                                                             \
     (hipEventReleaseToDevice | hipEventReleaseToSystem | EVENT_DISABLE_SYSTEM_FENCE)

@@ -385,7 +385,7 @@ hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t exec, hipGraphNode_t
 
 /* ---- another graph of the same shape ---- */
 
-/* Why the steps `update` of a graph cannot take the place of those of `exec`. */
+/* The reason why the steps `update` of a graph cannot take the place of those of `exec`. */
 static hipGraphExecUpdateResult compare_steps(const struct exec *exec, const struct exec *update,
                                               hipGraphNode_t *wrong)
 {

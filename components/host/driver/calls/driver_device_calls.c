@@ -177,7 +177,7 @@ static enum driver_status calls_enqueue(struct driver *d, const struct driver_ca
     }
 }
 
-/* Does the call. *ticket is that of a command in a queue now; 0: the call is over. */
+/* Executes the call. *ticket is that of a command in a queue now; 0: the call is over. */
 static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uint64_t *ticket,
                                    uint32_t *read)
 {

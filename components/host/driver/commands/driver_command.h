@@ -28,7 +28,7 @@ enum driver_kind {
 /* The name of a command in the trace, where its kind does not say enough. */
 enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
 
-/* How a copy on GPUs is done: by the DMA engine of a GPU, for which its own memory is one end at
+/* The way of a copy on GPUs: by the DMA engine of a GPU, for which its own memory is one end at
  * least; or through the host. */
 enum copy_way { COPY_BY_HOST, COPY_INSIDE, COPY_TO_PEERS };
 

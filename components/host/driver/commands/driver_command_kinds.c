@@ -12,7 +12,8 @@
 
 /* ---- begin ---- */
 
-/* True if messages move the bytes, false if they move in no time. */
+/* Begins a command that moves bytes: in no time if direct_note() has noted them, otherwise by
+ * messages. */
 static void begin_bytes(struct driver *d, const struct driver_queue *q, struct driver_command *k)
 {
     k->phase = direct_note(d, k, q->device) ? PHASE_DIRECT : PHASE_MOVE;

@@ -37,7 +37,8 @@ static bool may_begin(struct driver *d, const struct driver_command *k)
     return k->kind != DRIVER_BARRIER || driver_ticket_done(d, k->barrier.awaited);
 }
 
-/* Does the command or some of it. False: it has to wait, or the run has failed. */
+/* Executes the command, or some of it, without timing. False: it has to wait, or the run has
+ * failed. */
 static bool do_functionally(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
     if (platform_profile() == PLATFORM_PROFILE_MEMORY)
@@ -98,7 +99,7 @@ static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t com
     return true;
 }
 
-/* Does one step of the first command of the queue. True: something changed. */
+/* Takes one step of the first command of the queue. True if something has changed. */
 static bool queue_step(struct driver *d, struct driver_queue *q)
 {
     uint32_t command = q->current;

@@ -58,7 +58,7 @@ static uint64_t host_call_cycles(const struct driver *d, const struct driver_com
 /* The program has waited for `ticket`, which is done. */
 static void host_note_wait(struct driver *d, uint64_t ticket);
 
-/* Which L2 caches may hold what kernels wrote. See driver_l2_flush.c. */
+/* L2 caches that may hold what kernels wrote. See driver_l2_flush.c. */
 
 static void l2_init(struct driver *d);
 
@@ -112,8 +112,8 @@ static void program_give(const struct driver *d, const struct driver_command *k,
                          const void *from, uint64_t size);
 static enum copy_kind command_copy_kind(const struct driver_command *k);
 
-/* How the copy is done: inside of one GPU, between GPUs that all have access to each other as far
- * as the copy goes, or through the host. */
+/* The way of the copy: inside of one GPU, between GPUs that all have access to each other as far as
+ * the copy goes, or through the host. */
 static enum copy_way copy_find_way(const struct driver *d, const struct driver_command *k);
 
 /* Each sends the next message of a command, if it can be sent now. `gpu`: that of the queue. A copy
@@ -166,7 +166,7 @@ static struct functional_launch functional_describe_launch(const struct driver *
                                                            uint32_t number,
                                                            struct aql_descriptor *descriptor);
 
-/* Does a command. False: the run has failed. */
+/* Executes a launch without timing. False: the run has failed. */
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
                               enum sampling_way way);
 
@@ -181,10 +181,11 @@ static bool functional_can_begin(const struct driver *d, const struct driver_com
 /* Goes on with a launch in PHASE_YIELDED. False: the run has failed. */
 static bool functional_go_on(struct driver *d, struct driver_command *k, uint32_t number);
 
-/* Does the command; a launch may yield (PHASE_YIELDED). False: the run has failed. */
+/* Executes a command without timing; a launch may yield (PHASE_YIELDED). False: the run has
+ * failed. */
 static bool functional_command(struct driver *d, struct driver_command *k, uint32_t number);
 
-/* Which launches are timed, and how the others are done. See driver_sampling.c. */
+/* Launches that are timed, and the execution of the others. See driver_sampling.c. */
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 
@@ -200,7 +201,9 @@ static void sample_window_end(struct driver *d);
 
 enum sample_turn { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };
 
-/* True if the first command of a queue, whose turn has come, continues in simulated time. */
+/* The turn of the first command of a queue: SAMPLE_GO_ON if it continues in simulated time,
+ * SAMPLE_BEGAN if it is executed by `at_end` when the window ends, SAMPLE_WAITS if a timed launch
+ * has to end first. */
 static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
                                      void (*at_end)(struct component *c));
 

@@ -1,11 +1,11 @@
-/* Which L2 caches may hold what kernels wrote.
+/* The L2 caches that may hold what kernels wrote.
  *
- * Kept for each process and GPU: copies go past the caches, so the L2 of a GPU is flushed before a
- * copy of a process' memory exactly when a kernel of that process, which may write to that GPU, ran
- * since the last flush there. Kernels of other processes have nothing to do with it, unless they
- * have left lines of pages that changed hands since. (MGPUSim has a flag in each context, and
- * flushes before copies to the host only. Here copies to a GPU flush, too: a line of the target
- * that stayed in the cache would hide what was copied.)
+ * They are noted for each process and GPU: copies go past the caches, so the L2 of a GPU is flushed
+ * before a copy of a process' memory exactly when a kernel of that process, which may write to that
+ * GPU, ran since the last flush there. Kernels of other processes have nothing to do with it,
+ * unless they have left lines of pages that changed hands since. (MGPUSim has a flag in each
+ * context, and flushes before copies to the host only. Here copies to a GPU flush, too: a line of
+ * the target that stayed in the cache would hide what was copied.)
  *
  * Where an L2 keeps lines of all memory, the L2 of the GPU that ran the kernel may hold lines of
  * all memory that kernels of that GPU could access.

@@ -136,8 +136,8 @@ static uint64_t argument_ring_tail(const struct driver_ring *r)
     return r->pieces_held ? argument_ring_piece(r, r->first_piece)->start : r->head;
 }
 
-/* Where `bytes` neighbouring bytes begin, aligned to `align`, a power of two that divides the
- * ring's size. UINT64_MAX: late pieces leave no room. */
+/* The offset at which `bytes` neighbouring bytes begin, aligned to `align`, a power of two that
+ * divides the ring's size. UINT64_MAX: late pieces leave no room. */
 static uint64_t argument_ring_find_start(const struct driver_ring *r, uint32_t bytes,
                                          uint32_t align)
 {

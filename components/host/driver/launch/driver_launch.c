@@ -77,7 +77,7 @@ static uint32_t launch_waves_per_simd(const struct driver_device_info *info, con
     return (uint32_t)min(info->wavefronts_per_simd, by_registers);
 }
 
-/* True if a compute unit has room for one work-group's registers. */
+/* DRIVER_TOO_LARGE if a compute unit has no room for the registers of one work-group. */
 static enum driver_status launch_check_registers(const struct driver *d, uint32_t number,
                                                  const struct driver_launch *l, uint32_t waves)
 {

@@ -36,8 +36,8 @@ static int scratch_choose(const struct driver_device *device, uint32_t pid, uint
     return fitting >= 0 ? fitting : empty >= 0 ? empty : other;
 }
 
-/* How many work-groups the pool is for, of `group` bytes each: as many as can be resident, in an
- * eighth of the memory. */
+/* The number of work-groups that the pool is for, of `group` bytes each: as many as can be
+ * resident, in an eighth of the memory. */
 static uint64_t scratch_groups(const struct driver_device *device, const struct scratch_want *want,
                                uint64_t group)
 {

@@ -1,5 +1,5 @@
-/* Which managed pages lie in the memory of each GPU, and which of them leaves for the host's memory
- * when another page needs room.
+/* The managed pages that lie in the memory of each GPU, and the choice of those that leave for the
+ * host's memory when another page needs room.
  *
  * A frame is a page of a GPU's memory. Frames that hold managed pages are a list from the oldest to
  * the youngest. A page that comes is the youngest; with a policy that `refreshes`, a fault makes

@@ -422,7 +422,7 @@ static const struct checkpoint_part journal_part = {.name = "driver",
                                                     .detach = journal_take_out,
                                                     .reattach = journal_put_back};
 
-/* Why this platform's state cannot be restored without its program; NULL: it can. */
+/* The reason why this platform's state cannot be restored without its program; NULL: it can. */
 static const char *refuse_journal(struct driver *d)
 {
     if (call_path(d) || driver_calls_count(d))

@@ -234,8 +234,8 @@ static enum driver_status mapping_release(struct driver *d, uint64_t address)
     return status;
 }
 
-/* Where `address`, the first byte of a page, is, and how many of `size` bytes lie there side by
- * side. */
+/* The place of `address`, the first byte of a page, and the number of those of `size` bytes that
+ * lie there side by side. */
 static uint64_t find_run(const struct driver *d, uint64_t address, uint64_t size, uint64_t *bytes)
 {
     uint64_t rest, page = driver_page_bytes(d), physical = memory_physical(d, address, &rest);

@@ -152,7 +152,7 @@ static bool submit_open(struct driver *d, struct driver_command *k);
 /* Makes the pools that packets wait for, at the end of a window. */
 static void user_queue_make_pools(struct driver *d);
 
-/* Does one step of a launch whose arguments are sent. */
+/* Takes one step of a launch whose arguments are sent. False: it has to wait. */
 static bool submit_step(struct driver *d, uint32_t command, struct driver_queue *q);
 
 /* Messages of packet processors. See driver_user_queue_interrupts.c. */

@@ -44,7 +44,8 @@ void kfd_guest_close(struct kfd_process *p);
 void kfd_guest_drop(const struct kfd_request *request);
 /* True for a guest that has entered and has not ended. */
 bool kfd_guest_lives(struct kfd_process *p);
-/* Does the calls of guests that are possible while no simulated time passes. */
+/* Executes the calls of guests that are possible while no simulated time passes. True if it has
+ * executed one. */
 bool kfd_guests_step(void);
 /* A command was done, of whatever process. */
 void kfd_guests_advanced(void);
@@ -57,7 +58,7 @@ enum kfd_guest_kind { GUEST_LOOKS, GUEST_NOW, GUEST_RUNS, GUEST_WAITS, GUEST_MID
 enum kfd_guest_kind kfd_guest_kind_of(uint32_t name);
 /* Makes the queues of a guest that has entered. */
 void kfd_guest_make_queues(struct kfd_process *p);
-/* Does the call of the connection, and puts what it gives into the answer. */
+/* Executes the call of the connection, and puts what it gives into the answer. */
 enum driver_status kfd_guest_do(struct kfd_connection *c);
 /* The guest is about to be freed: it makes no more calls. */
 void kfd_guest_calls_release(const struct kfd_guest *g);

@@ -1,5 +1,5 @@
-/* Does the calls of guests (guest_calls.def). Devices, queues and addresses of others cannot be
- * named: they are looked up in the tables of the guest. */
+/* The execution of guests' calls (guest_calls.def). Devices, queues and addresses of others cannot
+ * be named: they are looked up in the tables of the guest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -386,8 +386,8 @@ enum driver_status kfd_guest_do(struct kfd_connection *c)
 
 /* ---- bytes of programs ---- */
 
-/* Which process has the device; any thread of the simulation, while the machine's is in the engine
- * and so changes nothing. */
+/* The process that has the device. Called on any thread of the simulation, while the machine's is
+ * in the engine and so changes nothing. */
 static const struct kfd_process *program_of(uint32_t device)
 {
     for (const struct kfd_process *p = kfd.processes; p; p = p->next) {

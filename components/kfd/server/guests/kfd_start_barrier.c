@@ -123,7 +123,8 @@ static bool is_gathered(pid_t pid)
     return false;
 }
 
-/* Where in the system it sleeps; "": that is not shown, or it does not sleep. */
+/* Finds the place in the system at which a process sleeps; "": that is not shown, or it does not
+ * sleep. */
 static void find_sleep(pid_t pid, char where[64])
 {
     char path[64];

@@ -324,7 +324,8 @@ static void apply_attribute(struct traits *traits, const struct kfd_ioctl_svm_at
     }
 }
 
-/* True if all of it is memory of the program, and none of it was allocated by the runtime. */
+/* Memory from `start` to `end` has to be the program's: -EFAULT if the program does not have all of
+ * it, -EADDRINUSE if the runtime has allocated some of it, otherwise 0. */
 static int check_memory(const struct kfd_process *p, uint64_t start, uint64_t end)
 {
     if (!program_has(p->pid, start, end))

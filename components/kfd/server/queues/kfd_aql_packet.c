@@ -153,7 +153,7 @@ static int acquire_all(struct kfd_queue *q)
     return kfd.gpu_count > 1 ? kfd_status(kfd.api->fence(q->driver, NULL), "a fence") : 0;
 }
 
-/* Why the driver has not taken a launch. */
+/* The reason why the driver has not taken a launch. */
 static enum kfd_stop reason_of(const struct kfd_queue *q, const struct driver_launch *l)
 {
     const struct driver_device_info *info = &kfd.gpu[q->gpu].info;

@@ -51,8 +51,8 @@ struct kfd_queue {
     uint32_t first, count;
 };
 
-/* Why a queue has stopped, as the processor's firmware writes it to the queue's signal for that
- * (AqlQueue::DynamicScratchHandler of ROCr). */
+/* The reason why a queue has stopped, as the processor's firmware writes it to the queue's signal
+ * for that (AqlQueue::DynamicScratchHandler of ROCr). */
 enum kfd_stop {
     STOP_DIMENSION = 2,
     STOP_GROUP_MEMORY = 4,

@@ -1,6 +1,7 @@
-/* Which kernel a descriptor belongs to. ROCr keeps a list of the code objects that it has loaded,
- * for debuggers: `_amdgpu_r_debug`, in the form of the C library's list of shared objects, with the
- * ELF file named by a URI. Kernels that are in none of them are ROCr's own, for copies and fills.
+/* The name of the kernel to which a descriptor belongs. ROCr keeps a list of the code objects that
+ * it has loaded, for debuggers: `_amdgpu_r_debug`, in the form of the C library's list of shared
+ * objects, with the ELF file named by a URI. Kernels that are in none of them are ROCr's own, for
+ * copies and fills.
  *
  * The memory in which a kernel lies is registered with the driver at its first dispatch, so that
  * instructions that are missing are reported before anything runs. */

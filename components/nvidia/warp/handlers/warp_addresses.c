@@ -1,4 +1,4 @@
-/* Where the lanes' bytes lie. */
+/* The places of the lanes' bytes. */
 #include "components/memory/page_table/host_view.h"
 #include "components/nvidia/warp/warp_cluster.h"
 

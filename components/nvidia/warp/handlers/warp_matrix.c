@@ -235,8 +235,8 @@ static struct wgmma_matrix wgmma_describe(struct warp_machine *m, u64 bits, unsi
                                  .k = k};
 }
 
-/* Where the element at `row` of M or N and `byte` of K lies; of a transposed matrix elements of 16
- * bits follow each other in M or N. */
+/* The offset of the element at `row` of M or N and `byte` of K. Of a transposed matrix elements of
+ * 16 bits follow each other in M or N. */
 static u32 wgmma_offset(const struct wgmma_matrix *x, unsigned row, unsigned byte)
 {
     u32 at = x->start, inner = x->is_across ? 2 * row : byte, outer = x->is_across ? byte / 2 : row;
@@ -320,7 +320,7 @@ static char *element_at(const struct stored_matrix *x, struct matrix_place at, u
     return x->start + n * x->bits / 8;
 }
 
-/* Where the byte lies that is `offset` bytes after the lane's address, or NULL. */
+/* The place of the byte that is `offset` bytes after the lane's address, or NULL. */
 static char *matrix_byte(struct warp_machine *m, const struct warp_op *op, unsigned lane,
                          u64 offset, bool writes)
 {

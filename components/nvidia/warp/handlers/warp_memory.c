@@ -76,7 +76,7 @@ STORE(ST_16, u16)
 STORE(ST_32, u32)
 STORE(ST_64, u64)
 
-/* Where lane i's bytes lie, in any shape. */
+/* The place of lane i's bytes, in any shape. */
 static ALWAYS_INLINE char *lane_at(const struct warp_machine *m, enum warp_shape shape, u64 bytes,
                                    unsigned i)
 {

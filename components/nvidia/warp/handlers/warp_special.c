@@ -66,7 +66,8 @@ static u64 nanoseconds(const struct warp_machine *m)
     return l->nanoseconds ? l->nanoseconds(l->context) : now(m);
 }
 
-/* Where a cluster is in the grid, and a block in its cluster; directions follow each other. */
+/* The place of a cluster in the grid, and of a block in its cluster; directions follow each
+ * other. */
 static u64 of_cluster(const struct warp_machine *m, enum ptx_special which)
 {
     const struct warp_launch *l = m->launch;

@@ -58,7 +58,7 @@ struct warp_value warp_input_predicate(struct warp_build *b, const struct ptx_op
 void warp_outputs(struct warp_build *b, const struct ptx_operand *o, bool wide,
                   struct warp_value *first, struct warp_value *second);
 
-/* Where an address points and what it is made of: a register or constant, and an offset. */
+/* The target of an address and its parts: a register or constant, and an offset. */
 struct warp_address {
     struct warp_value base;
     uint64_t offset;

@@ -10,7 +10,7 @@ enum {
     WARP_FIXED = 1 << 25     /* and from here on: rows at the frame's begin */
 };
 
-/* Where parameters and results of a signature lie, in words. */
+/* The places of a signature's parameters and results, in words. */
 struct warp_signature {
     const struct ptx_variable *params, *results;
     uint32_t param_count, result_count;

@@ -3,7 +3,7 @@
 
 #include "warp_build.h"
 
-/* How a family of integer operations finds its row by the type. */
+/* The property of the type by which a family of integer operations finds its row. */
 enum family { BY_SIZE, BY_SIGN, BY_WIDTH /* 32 or 64 */, ONE };
 
 struct simple {

@@ -19,8 +19,8 @@ static bool is_signed(uint8_t type)
     return ptx_type_is_signed((enum ptx_type)type);
 }
 
-/* Which parts of a (0 on) and b (after them) are taken, 4 bits each; without a selector those from
- * `first` on. */
+/* The parts of a (0 on) and b (after them) that are taken, 4 bits each; without a selector those
+ * from `first` on. */
 static uint64_t selected(struct warp_build *b, const char *selector, unsigned parts, unsigned first)
 {
     uint64_t places = 0;

@@ -34,7 +34,7 @@ static cl_int copy_row(uint32_t lane, uint64_t to, uint64_t from, size_t size, u
     return error;
 }
 
-/* Where the side's first byte lies; brings the contents of a buffer to the device. */
+/* Finds the place of the side's first byte; brings the contents of a buffer to the device. */
 static cl_int place_side(const struct opencl_side *side, const struct opencl_event *event,
                          bool is_written, uint64_t *address)
 {

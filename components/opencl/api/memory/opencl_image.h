@@ -13,7 +13,7 @@ enum {
     OPENCL_ELEMENT_MAX = 16 /* bytes */
 };
 
-/* Which channels an element has, and in which order. */
+/* The channels of an element, and their order. */
 struct opencl_channel_order {
     cl_channel_order name;
     uint8_t hsa;        /* number of the order in HSA, which the device library expects */

@@ -38,7 +38,7 @@ static const struct opencl_channel_type types[] = {
 
 enum { ORDERS = ARRAY_COUNT(orders), TYPES = ARRAY_COUNT(types) };
 
-/* Which types go with an order. */
+/* True if elements of the type exist with this order of channels. */
 static bool order_fits_type(const struct opencl_channel_order *order,
                             const struct opencl_channel_type *type)
 {

@@ -42,7 +42,7 @@ struct opencl_command {
     void (*release)(struct opencl_command *command);
 };
 
-/* How a call enqueues. */
+/* The way in which a call enqueues. */
 struct opencl_enqueue {
     cl_command_queue queue;
     cl_command_type type;

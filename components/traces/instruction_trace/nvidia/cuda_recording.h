@@ -14,7 +14,7 @@
 
 #include "components/traces/instruction_trace/reader/itrace_header.h"
 
-/* How addresses are written: the modes of a line (docs/reference/traces.md). */
+/* The forms in which addresses are written: the modes of a line (docs/reference/traces.md). */
 enum cuda_recording_addresses {
     CUDA_ADDRESSES_STRIDE,     /* mode 1 where it can be, else 0 */
     CUDA_ADDRESSES_EACH,       /* mode 0 */

@@ -69,8 +69,8 @@ const char *sass_class_name(enum sass_class unit)
     return names[unit];
 }
 
-/* How far a row is from what is asked for: 0 this architecture, then newer ones, then older ones.
- */
+/* The distance of a row from what is asked for: 0 this architecture, then newer ones, then older
+ * ones. */
 static unsigned distance(unsigned row_archs, enum itrace_arch arch)
 {
     unsigned newest = ITRACE_ARCH_COUNT - 1, best = 2 * ITRACE_ARCH_COUNT;

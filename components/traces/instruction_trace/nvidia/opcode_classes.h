@@ -1,4 +1,4 @@
-/* Which unit executes a SASS instruction, and what memory it touches, by architecture.
+/* The unit that executes a SASS instruction, and the memory that it touches, by architecture.
  *
  * The part of the opcode before the first dot decides. The table is opcode_classes.def: names by
  * architecture from the instruction set reference of NVIDIA's "CUDA Binary Utilities" manual; the

@@ -1,5 +1,5 @@
-/* Which unit executes an instruction of PTX, and what memory it touches, by its name in a trace.
- * The table is ptx_units.def. */
+/* The unit that executes an instruction of PTX, and the memory that it touches, by its name in a
+ * trace. The table is ptx_units.def. */
 #ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_NVIDIA_PTX_UNITS_H
 #define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_NVIDIA_PTX_UNITS_H
 

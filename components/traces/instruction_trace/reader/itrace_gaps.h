@@ -10,9 +10,9 @@
 
 #include "itrace_set.h"
 
-/* How a reader reports gaps. COUNTED: nothing but numbers. WARNED: of each kind, the first one is a
- * warning, and the end of the trace says how many there were. ALLOWED: so, and a file that ends
- * inside of a block ends there. REFUSED: the first one is an error. */
+/* The way in which a reader reports gaps. COUNTED: nothing but numbers. WARNED: of each kind, the
+ * first one is a warning, and the end of the trace says how many there were. ALLOWED: so, and a
+ * file that ends inside of a block ends there. REFUSED: the first one is an error. */
 enum itrace_demand {
     ITRACE_GAPS_COUNTED,
     ITRACE_GAPS_WARNED,

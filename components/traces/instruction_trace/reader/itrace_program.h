@@ -53,7 +53,7 @@ struct itrace_inst {
     int64_t stride;
 };
 
-/* How the trace wrote the addresses of an instruction. */
+/* The form in which the trace wrote the addresses of an instruction. */
 enum itrace_mode { ITRACE_MODE_LIST, ITRACE_MODE_STRIDE, ITRACE_MODE_DELTA, ITRACE_MODE_NONE };
 
 /* One execution of an instruction by a warp. */
@@ -67,7 +67,7 @@ struct itrace_step {
     struct itrace_bulk copy;
 };
 
-/* How the lines of a trace look; found out by its first instruction. */
+/* The layout of the lines of a trace; found out by its first instruction. */
 struct itrace_layout {
     unsigned ids;         /* numbers in front: 0, 4 (block and warp) or 6 (and SM and warp in it) */
     bool has_line;        /* -enable lineinfo = 1 */

@@ -17,9 +17,9 @@ struct itrace_set {
 uint64_t *itrace_set_add(struct itrace_set *set, uint64_t key);
 /* The bits of `key`; 0 where it is not there. */
 uint64_t itrace_set_get(const struct itrace_set *set, uint64_t key);
-/* How many keys both have. */
+/* The number of keys that both have. */
 uint64_t itrace_set_common(const struct itrace_set *a, const struct itrace_set *b);
-/* How many bits are set in those of all keys. */
+/* The number of bits that are set, of all keys together. */
 uint64_t itrace_set_bits(const struct itrace_set *set);
 void itrace_set_release(struct itrace_set *set);
 

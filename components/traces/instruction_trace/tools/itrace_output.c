@@ -48,8 +48,8 @@ bool itrace_output_open(struct itrace_output *output, const char *path)
     return false;
 }
 
-/* Why a write to a stream failed, which does not keep it: one more byte fails for the same reason.
- */
+/* The reason why a write to a stream failed, which does not keep it: one more byte fails for the
+ * same reason. */
 static int reason_of(FILE *file)
 {
     char byte = 0;
