@@ -13,7 +13,7 @@ struct segment {
 };
 
 struct segments {
-    struct segment items[AST_MAX_DEPTH + 1];
+    struct segment items[AST_DEPTH_MAX + 1];
     uint32_t count;
 };
 
@@ -31,7 +31,7 @@ static bool collect(struct elaboration *e, const struct ast_expr *path, struct s
         diagnostic_add(e->diagnostics, E0001, path->span, "expected a path such as 'a.b[*].c'");
         return false;
     }
-    if (out->count > AST_MAX_DEPTH)
+    if (out->count > AST_DEPTH_MAX)
         return false;
     struct segment *segment = &out->items[out->count++];
     *segment = (struct segment){at->name, subscript, at->name.span};
@@ -82,7 +82,7 @@ static void unknown_member(struct elaboration *e, struct node *node, const struc
 bool path_choose(struct elaboration *e, const struct ast_expr *subscript, const struct scope *scope,
                  int64_t size, const char *name, int64_t *first, int64_t *count)
 {
-    int64_t most = size >= 0 ? size - 1 : (int64_t)ELABORATE_MAX_WORK;
+    int64_t most = size >= 0 ? size - 1 : (int64_t)ELABORATE_WORK_MAX;
     if (subscript->kind == AST_INDEX || subscript->kind == AST_SLICE) {
         struct type_spec plain = {MODEL_DIM_NONE, NULL};
         struct value low = eval_as(e, subscript->b, scope, plain, NULL);

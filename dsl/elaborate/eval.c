@@ -568,7 +568,7 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
         return value;
     }
     if (expected.dimension == MODEL_DIM_CYCLES && value.dimension == MODEL_DIM_SECONDS && node
-        && node->domain != NO_DOMAIN) {
+        && node->domain != DOMAIN_NONE) {
         __int128 hz = (__int128)e->domains.items[node->domain].hz;
         return fit(e, x, ceiling_of_quotient((__int128)value.integer * hz, PS_PER_S),
                    MODEL_DIM_CYCLES);

@@ -40,7 +40,7 @@ struct wait_list {
 };
 
 static struct outbox *outboxes; /* [2][shards][shards]: copy, from, to */
-static struct wait_list wait_lists[ENGINE_MAX_DOMAINS];
+static struct wait_list wait_lists[ENGINE_DOMAINS_MAX];
 
 static struct outbox *outbox_of(uint32_t copy, uint32_t from, uint32_t to)
 {

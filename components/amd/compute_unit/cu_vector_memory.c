@@ -132,7 +132,7 @@ static void vmem_work_out_addresses(struct compute_unit *c, struct cu_vmem *e,
 static void vmem_coalesce(struct compute_unit *c, struct cu_vmem *e, const struct isa_memory *m,
                           const struct isa_reach *r, unsigned number)
 {
-    struct coalesced_line lines[COALESCER_MAX_LINES];
+    struct coalesced_line lines[COALESCER_LINES_MAX];
     unsigned count = 0;
     e->shape = VMEM_ANY;
     if (m->mask && m->kind == ISA_MEMORY_ATOMIC) {
@@ -452,7 +452,7 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
         compute_unit_vmem_pop_reply(c);
         if (--e->remaining == 0)
             vmem_retire(c, cu_wave_at(c, e->wave), now);
-        if (index_pool_used(&c->free_lines) == CU_LINES - COALESCER_MAX_LINES)
+        if (index_pool_used(&c->free_lines) == CU_LINES - COALESCER_LINES_MAX)
             vmem_unblock(c, now);
     }
 }

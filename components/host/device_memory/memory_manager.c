@@ -34,7 +34,7 @@ enum memory_result memory_register_device(struct memory_manager *m, uint64_t bas
 void memory_set_range(struct memory_manager *m, uint64_t start, uint64_t end)
 {
     /* A fresh range ends at an allocation, at a retired range or at the end. */
-    uint32_t capacity = PROGRAM_ALLOCATIONS + MEMORY_RETIRED + 2;
+    uint32_t capacity = PROGRAM_ALLOCATIONS_MAX + MEMORY_RETIRED + 2;
     m->start = round_up(start, m->page);
     m->end = end / m->page * m->page;
     m->fresh_extents = arena_allocate(capacity * sizeof(struct page_extent));
@@ -238,9 +238,9 @@ static enum memory_result map_request(struct memory_ref r, const struct memory_r
 {
     struct memory_manager *m = r.memory;
     if (!has_pages(m, q, pages))
-        return MEMORY_NO_PAGES;
+        return MEMORY_OUT_OF_PAGES;
     if (!take_unnamed(r, q, pages, first))
-        return m->retired.count ? MEMORY_RECYCLE_FIRST : MEMORY_NO_ADDRESSES;
+        return m->retired.count ? MEMORY_RECYCLE_FIRST : MEMORY_OUT_OF_ADDRESSES;
     uint64_t start = *first * m->page, count;
     for (uint64_t done = 0; done < pages; done += count) {
         uint32_t place;
@@ -282,8 +282,8 @@ enum memory_result memory_allocate(struct memory_ref r, const struct memory_requ
 {
     struct memory_manager *m = r.memory;
     uint64_t pages = q->size / m->page + (q->size % m->page != 0), first;
-    if (r.program->allocation_count == PROGRAM_ALLOCATIONS)
-        return has_pages(m, q, pages) ? MEMORY_NO_ENTRY : MEMORY_NO_PAGES;
+    if (r.program->allocation_count == PROGRAM_ALLOCATIONS_MAX)
+        return has_pages(m, q, pages) ? MEMORY_OUT_OF_ENTRIES : MEMORY_OUT_OF_PAGES;
     bool in_block = take_of_block(r, q, pages, &first);
     enum memory_result result = in_block ? MEMORY_OK : map_request(r, q, pages, &first);
     if (result != MEMORY_OK)
@@ -380,7 +380,7 @@ enum memory_result memory_remap(struct memory_ref r, uint32_t pid, uint64_t addr
         needed += memory_device_of(m, physical) != device;
     }
     if (m->device[device].pages.free_pages < needed)
-        return MEMORY_NO_PAGES;
+        return MEMORY_OUT_OF_PAGES;
     for (uint64_t at = first; at <= last; at += m->page) {
         page_table_look_up(r.pages, pid, at, &physical, &flags);
         if (flags & PAGE_TABLE_COPIED)
@@ -416,9 +416,9 @@ enum memory_result memory_allocate_page_at(struct memory_ref r, uint32_t pid, ui
         || page_table_address(start) >= m->end)
         return MEMORY_NOT_ALLOCATED;
     if (!m->device[device].pages.free_pages)
-        return MEMORY_NO_PAGES;
-    if (!a && r.program->allocation_count == PROGRAM_ALLOCATIONS)
-        return MEMORY_NO_ENTRY;
+        return MEMORY_OUT_OF_PAGES;
+    if (!a && r.program->allocation_count == PROGRAM_ALLOCATIONS_MAX)
+        return MEMORY_OUT_OF_ENTRIES;
     if (!a
         && !page_allocator_take_at(&m->fresh, arena_at(struct page_extent, m->fresh_extents),
                                    start / m->page, 1))

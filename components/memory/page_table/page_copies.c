@@ -6,9 +6,9 @@
 
 void page_copies_init(struct page_copies *t)
 {
-    t->entries_at = arena_allocate(PAGE_COPIES * sizeof(struct page_copy));
+    t->entries_at = arena_allocate(PAGE_COPIES_MAX * sizeof(struct page_copy));
     t->buckets_at = arena_allocate(PAGE_COPIES_BUCKETS * sizeof(uint32_t));
-    index_pool_init(&t->free, PAGE_COPIES);
+    index_pool_init(&t->free, PAGE_COPIES_MAX);
 }
 
 bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu, uint64_t physical)

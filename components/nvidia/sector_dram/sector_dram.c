@@ -20,7 +20,7 @@
 #include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
 
-#define NO_ENTRY UINT32_MAX
+#define ENTRY_NONE UINT32_MAX
 
 struct entry {
     uint64_t due; /* time of the last sector that is settled, then cycle of the answer */
@@ -102,7 +102,7 @@ static void sector_dram_init(struct sector_dram *c)
     index_pool_init(&c->free_entries, entries);
     index_pool_init(&c->free_numbers, capacity);
     for (uint32_t i = 0; i < ports; i++) {
-        port_at(c, i)->head = NO_ENTRY;
+        port_at(c, i)->head = ENTRY_NONE;
         port_at(c, i)->answers_at = arena_allocate(entries * sizeof(uint32_t));
         ring_add_pipeline(engine_base.port_rings[2 * (c->io.top_first + i) + 1], delay);
     }
@@ -279,16 +279,16 @@ static uint32_t accept_timed(struct sector_dram *c, uint32_t i, uint32_t room)
         return 0;
     const struct sector_mem_request *m = port_head(c, i);
     uint32_t taken = 0;
-    if (!m || (p->head == NO_ENTRY && !index_pool_has(&c->free_entries)))
+    if (!m || (p->head == ENTRY_NONE && !index_pool_has(&c->free_entries)))
         return 0;
-    if (p->head == NO_ENTRY)
+    if (p->head == ENTRY_NONE)
         begin_entry(c, i, m);
     while (p->sectors_left && taken < room && hand_over(c, i, m))
         taken++;
     if (p->sectors_left)
         return taken;
     uint32_t entry = p->head;
-    p->head = NO_ENTRY;
+    p->head = ENTRY_NONE;
     p->unanswered++;
     if (!entry_at(c, entry)->unsettled)
         answer_later(c, entry);

@@ -298,7 +298,7 @@ static enum functional_others others_of(const struct driver *d, const struct dri
     }
     return others                           ? FUNCTIONAL_ANYTHING
            : others_from(d, k) < UINT64_MAX ? FUNCTIONAL_YIELDED_LAUNCHES
-                                            : FUNCTIONAL_NOTHING;
+                                            : FUNCTIONAL_NONE;
 }
 
 /* Takes the result of a part of a launch or all of it. False: the run has failed. */

@@ -21,7 +21,7 @@
 static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes)
 {
     int fitting = -1, empty = -1, other = -1;
-    for (int i = 0; i < DRIVER_SCRATCH_POOLS; i++) {
+    for (int i = 0; i < DRIVER_SCRATCH_POOLS_MAX; i++) {
         const struct driver_scratch *s = &device->scratch[i];
         if (s->is_used)
             continue;

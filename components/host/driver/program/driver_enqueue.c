@@ -25,7 +25,7 @@ static uint32_t queue_open(struct driver *d, uint32_t device, uint32_t handle)
     uint32_t number = 0;
     while (number < d->queue_count && driver_queue_at(d, number)->is_used)
         number++;
-    if (number == DRIVER_QUEUES)
+    if (number == DRIVER_QUEUES_MAX)
         return DRIVER_NONE;
     if (number == d->queue_count)
         d->queue_count++;

@@ -134,7 +134,7 @@ static bool take_register(const char **at, uint16_t *number)
     }
     if (*p++ != 'R' || !itrace_take_decimal(&p, &value))
         return false;
-    *number = value > 255 ? SASS_NO_REGISTER
+    *number = value > 255 ? SASS_REGISTER_NONE
                           : (uint16_t)(value + (is_uniform ? SASS_UNIFORM_REGISTER : 0));
     *at = p;
     return true;
@@ -174,9 +174,9 @@ static bool take_opcode(struct itrace_program *program, const char **at, char *n
     }
     if (size == 0)
         return expected(program, "an opcode", p);
-    if (size > SASS_MAX_OPCODE)
+    if (size > SASS_OPCODE_MAX)
         return fail(program, "the opcode has %zu characters; at most %d are allowed", size,
-                    SASS_MAX_OPCODE);
+                    SASS_OPCODE_MAX);
     memcpy(name, p, size);
     name[size] = '\0';
     *at = itrace_skip_blanks(p + size);
@@ -215,10 +215,10 @@ static bool take_bulk_width(struct itrace_program *program, uint64_t width,
 static bool take_head(struct itrace_program *program, const char **at, struct itrace_inst *inst)
 {
     uint64_t width;
-    if (!take_registers(program, at, "destination", ITRACE_MAX_DESTINATIONS,
+    if (!take_registers(program, at, "destination", ITRACE_DESTINATIONS_MAX,
                         &inst->destination_count, inst->destinations)
         || !take_opcode(program, at, inst->name)
-        || !take_registers(program, at, "source", ITRACE_MAX_SOURCES, &inst->source_count,
+        || !take_registers(program, at, "source", ITRACE_SOURCES_MAX, &inst->source_count,
                            inst->sources))
         return false;
     take_group(at, inst);
@@ -382,7 +382,7 @@ static bool take_values(struct itrace_program *program, const struct itrace_layo
     while (has_values && **at) {
         uint64_t count, value;
         unsigned digits;
-        if (!itrace_take_decimal(at, &count) || count > ITRACE_MAX_LANES)
+        if (!itrace_take_decimal(at, &count) || count > ITRACE_LANES_MAX)
             return expected(program, "how many values of a register follow", *at);
         for (unsigned i = 0; i < count; i++)
             if (!itrace_take_address(at, &value) && !itrace_take_hex(at, &value, &digits))

@@ -41,7 +41,7 @@ Test(sm_pieces, records_give_back_what_was_written)
     seed = 1;
     for (unsigned round = 0; round < 2000; round++) {
         struct itrace_step s = random_step(4);
-        uint32_t words[TRACE_RECORD + 1], id = (uint32_t)below(TRACE_INSTS);
+        uint32_t words[TRACE_RECORD + 1], id = (uint32_t)below(TRACE_INSTS_MAX);
         uint64_t address[32];
         enum trace_space space = (enum trace_space)below(4);
         unsigned length = trace_writer_record(words, id, &s, space);
