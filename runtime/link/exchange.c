@@ -101,7 +101,7 @@ static bool has_inbound(uint32_t shard, const struct window_plan *plan)
     return plan->inbound >> shard & 1;
 }
 
-bool exchange_is_due(uint32_t shard, const struct window_plan *plan)
+bool exchange_prepare(uint32_t shard, const struct window_plan *plan)
 {
     if (has_inbound(shard, plan) || shards[shard].waiting_count)
         return true;
@@ -109,9 +109,9 @@ bool exchange_is_due(uint32_t shard, const struct window_plan *plan)
     return false;
 }
 
-bool exchange_has_work(uint32_t shard, const struct window_plan *plan)
+bool exchange_prepare_window(uint32_t shard, const struct window_plan *plan)
 {
-    return shards[shard].next_ps < plan->end_ps || exchange_is_due(shard, plan);
+    return shards[shard].next_ps < plan->end_ps || exchange_prepare(shard, plan);
 }
 
 /* Wakes the senders for which there is room now; the others stay in the list. */

@@ -118,8 +118,8 @@ void functional_expect_end(uint64_t each)
     patience = each;
 }
 
-/* Ends the launch if its process has ended. */
-static bool is_killed(struct run *r, const struct group *g)
+/* Ends the launch if its process has ended. False: it has not. */
+static bool end_if_killed(struct run *r, const struct group *g)
 {
     bool killed = program_is_killed(r->launch->program, r->launch->pid);
     if (killed)
@@ -145,7 +145,7 @@ static bool run_round(struct run *r)
                 host_view_refresh(&r->worker->view, r->launch->program, r->launch->pages,
                                   r->launch->pid);
             }
-            if (is_killed(r, g))
+            if (end_if_killed(r, g))
                 return false;
             continue;
         }

@@ -27,22 +27,22 @@ void page_allocator_init(struct page_allocator *a, struct page_extent *extents, 
 
 /* Takes up to `pages` pages that are neighbours: all of them if some extent has them, else what the
  * first extent has. Returns how many; 0: nothing is free. */
-uint64_t page_allocator_take(struct page_allocator *a, struct page_extent *extents, uint64_t pages,
-                             uint64_t *first);
+uint64_t page_allocator_allocate(struct page_allocator *a, struct page_extent *extents,
+                                 uint64_t pages, uint64_t *first);
 
 /* Takes just these pages. False: not all of them are free, or the list is full; nothing has
  * changed. */
-bool page_allocator_take_at(struct page_allocator *a, struct page_extent *extents, uint64_t first,
-                            uint64_t pages);
+bool page_allocator_allocate_at(struct page_allocator *a, struct page_extent *extents,
+                                uint64_t first, uint64_t pages);
 
 /* Takes `pages` neighbours whose first number is a multiple of `align`, the lowest there are.
  * False: there are none, or the list is full; nothing has changed. */
-bool page_allocator_take_run(struct page_allocator *a, struct page_extent *extents, uint64_t pages,
-                             uint64_t align, uint64_t *first);
+bool page_allocator_allocate_run(struct page_allocator *a, struct page_extent *extents,
+                                 uint64_t pages, uint64_t align, uint64_t *first);
 
 /* Gives back pages. False when they are (partly) free already or the list is full: nothing has
  * changed. */
-bool page_allocator_give(struct page_allocator *a, struct page_extent *extents, uint64_t first,
-                         uint64_t pages);
+bool page_allocator_release(struct page_allocator *a, struct page_extent *extents, uint64_t first,
+                            uint64_t pages);
 
 #endif

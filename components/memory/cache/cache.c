@@ -197,7 +197,7 @@ static ALWAYS_INLINE bool finish_next(struct cache *c, const struct cache_next *
         c->head_misses = false;
         c->unanswered--; /* counted when it stepped aside, and again when accepted */
         c->replay.first = get_parked(c, next->parked)->next;
-        index_pool_give(&c->free_parked, next->parked - 1);
+        index_pool_release(&c->free_parked, next->parked - 1);
         return true;
     }
     return finish_oldest(c);

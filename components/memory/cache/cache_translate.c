@@ -208,7 +208,7 @@ static OUT_OF_LINE void accept_pages(struct cache *c)
 static void step_aside(struct cache *c, const struct mem_request *m, uint32_t page)
 {
     c->faulted_count += *get_page_state(c, page) != 0;
-    uint32_t i = index_pool_take(&c->free_parked) + 1;
+    uint32_t i = index_pool_acquire(&c->free_parked) + 1;
     struct cache_parked *p = get_parked(c, i);
     memcpy(&p->request, m, sizeof p->request);
     p->next = CACHE_PARKED_NONE;

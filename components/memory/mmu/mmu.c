@@ -80,7 +80,7 @@ static bool answer_all(struct mmu *c, struct mmu_walk *w, bool *progress)
         if (next == MMU_NONE)
             return true;
         w->lookup = arena_at(struct mmu_lookup, c->joined_at)[next];
-        index_pool_give(&c->free_joined, next);
+        index_pool_release(&c->free_joined, next);
     }
     return false;
 }
@@ -134,7 +134,7 @@ static bool join_walk(struct mmu *c, uint32_t input, uint64_t leaf, const struct
         if (w->leaf != leaf || w->input != input || w->lookup.pid != lookup->pid
             || w->due <= mmu_now(c) || !index_pool_has(&c->free_joined))
             continue;
-        uint32_t number = index_pool_take(&c->free_joined);
+        uint32_t number = index_pool_acquire(&c->free_joined);
         struct mmu_lookup *joined = arena_at(struct mmu_lookup, c->joined_at);
         joined[number] = *lookup;
         if (w->last == MMU_NONE)

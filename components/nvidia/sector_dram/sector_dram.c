@@ -236,7 +236,7 @@ static bool advance(struct sector_dram *c, uint64_t until_ps)
 static void begin_entry(struct sector_dram *c, uint32_t i, const struct sector_mem_request *m)
 {
     struct port *p = port_at(c, i);
-    p->head = index_pool_take(&c->free_entries);
+    p->head = index_pool_acquire(&c->free_entries);
     p->sectors_left = m->load.sectors & SECTOR_ALL;
     *entry_at(c, p->head) = (struct entry){
         .port = i, .tag = m->tag, .kind = (uint8_t)message_kind(m), .sectors = m->load.sectors};
@@ -252,11 +252,11 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
     const struct dram_timing_ops *ops = sector_dram_timing_ops(c);
     uint64_t address = dram_place(c, m->load.address, i, (unsigned)__builtin_ctz(p->sectors_left));
     unsigned access = e->kind == SECTOR_MEM_LOAD ? DRAM_TIMING_READ : DRAM_TIMING_WRITE;
-    uint32_t number = index_pool_take(&c->free_numbers), owner = p->head;
+    uint32_t number = index_pool_acquire(&c->free_numbers), owner = p->head;
     uint64_t time =
         ops->take(sector_dram_timing(c), number, address, access, component_now_ps(&c->io.base));
     if (time == DRAM_TIMING_FULL) {
-        index_pool_give(&c->free_numbers, number);
+        index_pool_release(&c->free_numbers, number);
         p->is_refused = true;
         return false;
     }
@@ -313,12 +313,12 @@ static bool finish_request(struct sector_dram *c, uint32_t i)
             break;
         reply(c, i, e->kind, e->tag, e->sectors);
         for (unsigned n = 0; n < e->number_count; n++)
-            index_pool_give(&c->free_numbers, e->numbers[n]);
+            index_pool_release(&c->free_numbers, e->numbers[n]);
         p->numbers -= e->number_count;
         p->unanswered--;
         p->first++;
         p->count--;
-        index_pool_give(&c->free_entries, number);
+        index_pool_release(&c->free_entries, number);
         progress = true;
     }
     return progress;

@@ -331,7 +331,7 @@ static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
             || !cluster_fits(p, k, tried)
             || (k->next_block == TRACE_INDEX_NONE && !execute_block(p, k, sm)))
             continue;
-        sm_room_take(room, &k->block);
+        sm_room_acquire(room, &k->block);
         account_place(p, k, sm);
         turn_end(p, k);
         player_block(p, k->next_block)->placed = p->placed++;
@@ -380,7 +380,7 @@ static void block_finished(struct trace_player *p, uint32_t sm, const struct thr
     progress_end_work_groups(1);
     k->warp_instructions += m->finished.warp_instructions;
     k->thread_instructions += m->finished.thread_instructions;
-    sm_room_give(player_room(p, sm), &k->block);
+    sm_room_release(player_room(p, sm), &k->block);
     account_finish(p, k, sm);
     trace_writer_release(&p->writer, trace_player_stream(p), b);
     p->io.stats.blocks_done++;

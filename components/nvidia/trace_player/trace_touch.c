@@ -159,7 +159,7 @@ static void touch_begin_block(struct trace_player *p, struct player_kernel *k, u
         t->slot[w] = (uint8_t)__builtin_ctzll(touch.free_slots[sm]);
         touch.free_slots[sm] &= touch.free_slots[sm] - 1;
     }
-    sm_room_take(player_room(p, sm), &k->block);
+    sm_room_acquire(player_room(p, sm), &k->block);
     if (k->touches)
         warm_carve(touch_ring(p, sm), k->carve);
     read_block_placed(p, k);
@@ -192,7 +192,7 @@ static void touch_end_block(struct trace_player *p, struct player_kernel *k,
     struct trace_block *b = player_block(p, t->block);
     for (uint32_t w = 0; w < b->warps; w++)
         touch.free_slots[t->sm] |= (uint64_t)1 << t->slot[w];
-    sm_room_give(player_room(p, t->sm), &k->block);
+    sm_room_release(player_room(p, t->sm), &k->block);
     trace_writer_release(&p->writer, trace_player_stream(p), b);
     k->blocks++;
     p->io.stats.blocks_done++;

@@ -2,13 +2,13 @@
  * events, code objects with their kernels and variables. */
 #include "trace_cpu_state.h"
 
-/* True, with a message, if the packet that was sent last has failed. */
-static bool call_failed(struct trace_cpu *c, const char *step)
+/* False: the packet that was sent last has failed, which a message says. */
+static bool check_call(struct trace_cpu *c, const char *step)
 {
     if (c->answer.error == 0)
-        return false;
+        return true;
     cpu_fail(c, cpu_line_of_call(c), "%s failed: error %" PRId32, step, c->answer.error);
-    return true;
+    return false;
 }
 
 /* ---- numbers of the trace ---- */
@@ -185,7 +185,7 @@ static bool find_variable(struct trace_cpu *c, const struct api_trace_pointer *p
         return false;
     }
     if (!text->address && c->request.call == API_CALL_GET_SYMBOL) {
-        if (call_failed(c, "hipGetSymbolAddress"))
+        if (!check_call(c, "hipGetSymbolAddress"))
             return false;
         text->address = c->answer.get_symbol.address;
     }

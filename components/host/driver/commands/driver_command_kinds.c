@@ -135,7 +135,7 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
     if (k->launch.in_parts)
         online_parts_begin_timed();
     record_start(d, k, number);
-    slot_take(d, number, slot, command, 0, 0);
+    slot_acquire(d, number, slot, command, 0, 0);
     l2_note_kernel(d, number, k->pid);
     device->slots_of_launches++;
     device->kernels_running++;

@@ -100,8 +100,8 @@ static void link_take(struct driver *d, uint32_t number, enum link_way way, uint
 /* The bytes that the next message of a command moves. */
 static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most);
 
-static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
-                      uint64_t offset, uint32_t size);
+static void slot_acquire(struct driver *d, uint32_t number, int slot, uint32_t command,
+                         uint64_t offset, uint32_t size);
 /* Sends a write of bytes that the caller puts where this says. */
 static void *send_write(struct driver *d, uint32_t number, int slot, uint64_t physical,
                         uint32_t size);

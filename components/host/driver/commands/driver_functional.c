@@ -431,7 +431,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     struct driver_device *device = &d->device[number];
     struct aql_descriptor descriptor;
     if (k->launch.packet.private_bytes && k->launch.scratch_pool == DRIVER_NONE
-        && !scratch_acquire(d, k, number, true))
+        && !scratch_acquire_command(d, k, number, true))
         return false;
     struct functional_launch launch = functional_describe_launch(d, k, number, &descriptor);
     functional_look_for_end();

@@ -212,9 +212,9 @@ static enum driver_status argument_ring_find(struct driver *d, const struct driv
     return status;
 }
 
-static uint32_t argument_ring_take(struct driver_device *device, struct driver_ring *r,
-                                   uint64_t start, const void *content, uint32_t bytes,
-                                   uint32_t queue)
+static uint32_t argument_ring_acquire(struct driver_device *device, struct driver_ring *r,
+                                      uint64_t start, const void *content, uint32_t bytes,
+                                      uint32_t queue)
 {
     uint64_t offset = start % r->bytes;
     if (start / r->bytes && start / r->bytes != r->head_round) {
@@ -238,7 +238,7 @@ static void argument_ring_written(struct driver_ring *r, uint32_t number)
         r->last_piece.is_written = true;
 }
 
-static void argument_ring_give(struct driver_ring *r, uint32_t number)
+static void argument_ring_release(struct driver_ring *r, uint32_t number)
 {
     if (number - r->first_piece < r->pieces_held) {
         argument_ring_piece(r, number)->is_held = false;

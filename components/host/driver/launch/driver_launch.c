@@ -346,7 +346,7 @@ static enum driver_status part_take_piece(struct driver *d, struct launch_part *
     enum driver_status status = argument_ring_find(d, device, r, bytes, align, &start);
     if (status == DRIVER_OK) {
         part_write_arguments(d, p, r, start, content);
-        k->piece = argument_ring_take(device, r, start, content, bytes, p->queue);
+        k->piece = argument_ring_acquire(device, r, start, content, bytes, p->queue);
         k->size = bytes;
         d->io.stats.launch_copies += 2;
     }

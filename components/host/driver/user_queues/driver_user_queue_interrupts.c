@@ -189,7 +189,7 @@ static bool user_queue_serve_wants(struct driver *d)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < u->want_count; i++) {
         struct user_queue_want w = u->wants[i];
-        w.has_pool = w.has_pool || (!w.needs_pool && scratch_take(d, &w.want, w.gpu, false));
+        w.has_pool = w.has_pool || (!w.needs_pool && scratch_acquire(d, &w.want, w.gpu, false));
         if (w.has_pool && driver_interrupt_can_reply(d, w.gpu)) {
             driver_interrupt_reply_pool(d, w.gpu, w.tag, w.want.address, (uint32_t)w.want.groups);
             continue;

@@ -217,10 +217,10 @@ Test(sm_pieces, occupancy_is_that_of_the_calculator)
         struct sm_room room = cases[i].sm->room;
         uint32_t taken = 0;
         for (; sm_room_fits(&room, &block); taken++)
-            sm_room_take(&room, &block);
+            sm_room_acquire(&room, &block);
         cr_expect_eq(taken, blocks);
         while (taken--)
-            sm_room_give(&room, &block);
+            sm_room_release(&room, &block);
         cr_expect_eq(memcmp(&room, &cases[i].sm->room, sizeof room), 0);
     }
 }
