@@ -179,8 +179,8 @@ static void answer_read(struct driver *d, uint32_t gpu, uint32_t command,
                         const struct driver_slot *sent)
 {
     struct driver_command *k = driver_command_at(d, command);
-    program_give(d, k, sent->offset, command_data_data(driver_gpu_reply_payload(d, gpu)),
-                 sent->size);
+    program_write(d, k, sent->offset, command_data_data(driver_gpu_reply_payload(d, gpu)),
+                  sent->size);
     d->io.stats.bytes_from_gpu += sent->size;
     k->received += sent->size;
 }

@@ -106,10 +106,10 @@ static void slot_acquire(struct driver *d, uint32_t number, int slot, uint32_t c
 static void *send_write(struct driver *d, uint32_t number, int slot, uint64_t physical,
                         uint32_t size);
 /* Bytes of the program's buffer, from `offset` on. */
-static void program_take(const struct driver *d, const struct driver_command *k, void *to,
+static void program_read(const struct driver *d, const struct driver_command *k, void *to,
                          uint64_t offset, uint64_t size);
-static void program_give(const struct driver *d, const struct driver_command *k, uint64_t offset,
-                         const void *from, uint64_t size);
+static void program_write(const struct driver *d, const struct driver_command *k, uint64_t offset,
+                          const void *from, uint64_t size);
 static enum copy_kind command_copy_kind(const struct driver_command *k);
 
 /* How the copy is done: inside of one GPU, between GPUs that all have access to each other as far

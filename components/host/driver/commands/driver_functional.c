@@ -83,9 +83,9 @@ static void functional_exchange(const struct driver *d, const struct driver_comm
         part = k->size - done;
         char *bytes = functional_bytes(d, k->move.address + done, &part);
         if (k->kind == DRIVER_WRITE)
-            program_take(d, k, bytes, done, part);
+            program_read(d, k, bytes, done, part);
         else
-            program_give(d, k, done, bytes, part);
+            program_write(d, k, done, bytes, part);
     }
 }
 

@@ -81,7 +81,7 @@ static void *send_write(struct driver *d, uint32_t number, int slot, uint64_t ph
     return command_write_data(payload);
 }
 
-static void program_take(const struct driver *d, const struct driver_command *k, void *to,
+static void program_read(const struct driver *d, const struct driver_command *k, void *to,
                          uint64_t offset, uint64_t size)
 {
     const struct driver_programs *programs = driver_process()->programs;
@@ -91,8 +91,8 @@ static void program_take(const struct driver *d, const struct driver_command *k,
         memcpy(to, k->move.host + offset, size);
 }
 
-static void program_give(const struct driver *d, const struct driver_command *k, uint64_t offset,
-                         const void *from, uint64_t size)
+static void program_write(const struct driver *d, const struct driver_command *k, uint64_t offset,
+                          const void *from, uint64_t size)
 {
     const struct driver_programs *programs = driver_process()->programs;
     if (programs)
@@ -138,7 +138,7 @@ static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint
     if (from)
         memcpy(data, from + k->sent, bytes);
     else
-        program_take(d, k, data, k->sent, bytes);
+        program_read(d, k, data, k->sent, bytes);
     link_take(d, number, LINK_THERE, bytes);
     slot_acquire(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;
