@@ -7,6 +7,10 @@
 
 #include <stdint.h>
 
+/* A run in which nothing moves for so many cycles is given up, unless --stall-limit says another
+ * number. */
+#define HANG_STALL_LIMIT_CY 10000000u
+
 struct hang_report;
 
 void hang_note(struct hang_report *report, const char *format, ...)

@@ -53,8 +53,6 @@
 #include "run_state.h"
 #include "window.h"
 
-#define DEFAULT_STALL_LIMIT 10000000u
-
 struct run_state this_run;
 static bool is_running;
 static bool is_interrupted; /* set by any thread */
@@ -311,7 +309,7 @@ void engine_set_limits(const struct engine_limits *chosen)
 {
     this_run.limits = *chosen;
     if (!this_run.limits.stall_limit)
-        this_run.limits.stall_limit = DEFAULT_STALL_LIMIT;
+        this_run.limits.stall_limit = HANG_STALL_LIMIT_CY;
     this_run.window_ps = this_run.limits.is_windowless ? 0 : lookahead_ps(engine_base.platform);
     this_run.stretch_ps =
         this_run.limits.is_windowless ? 0 : lookahead_links_ps(engine_base.platform);

@@ -309,6 +309,11 @@ void hip_unload_device(int device);
 
 /* The driver's device `number` becomes device `slot`. */
 hipError_t hip_open_device(int slot, uint32_t number);
+/* Opens the devices that HIP_VISIBLE_DEVICES or CUDA_VISIBLE_DEVICES lists, in its order, or all
+ * `count` of the platform. False: a message was printed. */
+bool hip_open_visible_devices(uint32_t count);
+/* True if there is such a list. */
+bool hip_environment_chooses_devices(void);
 /* Makes one device 0 of the GPUs in `list`, "0,1,2,3". False: the reason was written. */
 bool hip_unify_all(const char *list);
 

@@ -64,49 +64,6 @@ void hip_set_features(struct hip_device *device)
     device->has_xnack = traits && traits->xnack;
 }
 
-/* The variable of the environment that chooses devices. */
-static const char *choice_name(void)
-{
-    return hip.executes_ptx ? "CUDA_VISIBLE_DEVICES" : "HIP_VISIBLE_DEVICES";
-}
-
-static bool open_all(uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (hip_open_device((int)i, i) != hipSuccess)
-            return false;
-    return true;
-}
-
-/* Opens the devices that the list "2,0" names, in its order. */
-static bool open_listed(const char *list, uint32_t count)
-{
-    const char *next = list;
-    bool is_seen[HIP_DEVICES_MAX] = {false};
-    for (int slot = 0; slot == 0 || *next == ','; slot++) {
-        char *end = NULL;
-        next += slot > 0;
-        unsigned long number = *next >= '0' && *next <= '9' ? strtoul(next, &end, 10) : ULONG_MAX;
-        if (number >= count || is_seen[number] || (*end && *end != ',')) {
-            hip_say("%s=%s: GPUs of the platform are 0 to %u, each named once, with commas between "
-                    "them",
-                    choice_name(), list, count - 1);
-            return false;
-        }
-        if (hip_open_device(slot, (uint32_t)number) != hipSuccess)
-            return false;
-        is_seen[number] = true;
-        next = end;
-    }
-    return true;
-}
-
-static bool open_devices(uint32_t count)
-{
-    const char *list = getenv(choice_name());
-    return list ? open_listed(list, count) : open_all(count);
-}
-
 /* The range of device addresses is four times as large as all memory, so that addresses are not
  * reused soon after a free. */
 static bool start_devices(void)
@@ -136,7 +93,7 @@ static bool start_devices(void)
         return false;
     if (unified && !hip_unify_all(unified))
         return false;
-    if (!unified && !open_devices(count))
+    if (!unified && !hip_open_visible_devices(count))
         return false;
     hip.platform_devices = hip.device_count;
     hip_install_fault_handler();
@@ -159,7 +116,7 @@ enum hip_state hip_open_platform(void)
         run_ledger_report(EXIT_UNABLE);
         return HIP_FAILED;
     }
-    if (getenv(choice_name()))
+    if (hip_environment_chooses_devices())
         hip_record_give_up("a variable of the environment chooses its GPUs");
     return HIP_OPEN;
 }
