@@ -35,8 +35,8 @@ enum {
     DRIVER_PID = 1,                /* process of the devices that the platform has */
     DRIVER_ALL_PIDS = UINT32_MAX,  /* a shoot-down is for all processes */
     DRIVER_HANDLES_MAX = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
-    DRIVER_RING_BYTES_MAX =
-        4 << 20,                   /* ring of packets and kernel arguments; less on small devices */
+    /* The ring of packets and kernel arguments, which is smaller on small devices. */
+    DRIVER_RING_BYTES_MAX = 4 << 20,
     DRIVER_PAGE_REQUESTS = 4096,   /* requests for pages that wait */
     DRIVER_BLOCK_PAGES = 512,      /* pages of 4 KiB in the largest block that is evicted */
     DRIVER_WRITTEN = 1024,         /* pages that have lost their copies to a write, remembered */
