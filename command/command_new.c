@@ -1,4 +1,6 @@
 /* `heddle new`: files to start from, which compile and pass as they are, in any folder. */
+#include "command_new.h"
+
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -153,13 +155,8 @@ static const struct new_kind *find_kind(const char *name)
     return NULL;
 }
 
-bool view_new_is_kind(const char *kind)
-{
-    return find_kind(kind) != NULL;
-}
-
-bool view_new(const char *kind_name, const char *name, const char *dir, FILE *out,
-              struct view_error *error)
+bool command_new_write(const char *kind_name, const char *name, const char *dir, FILE *out,
+                       struct view_error *error)
 {
     const struct new_kind *kind = find_kind(kind_name);
     const char *folder = dir ? dir : ".";
@@ -179,11 +176,11 @@ int command_new(struct command *c)
     const struct options *o = c->options;
     const char *kind = o->arguments.items[0], *name = o->arguments.items[1];
     struct view_error error = {""};
-    if (!view_new_is_kind(kind)) {
+    if (!find_kind(kind)) {
         command_say("'%s' is not 'component', 'part' or 'platform'", kind);
         return EXIT_USAGE;
     }
-    bool ok = view_new(kind, name, o->output, stdout, &error);
+    bool ok = command_new_write(kind, name, o->output, stdout, &error);
     if (error.text[0])
         command_say("%s", error.text);
     return ok ? EXIT_CLEAN : EXIT_ERRORS;

@@ -1,6 +1,5 @@
 /* Everything people look at, made from the elaborated model: diagrams, the JSON dump, of which
- * Python makes pages, the parameters, and skeletons for `heddle new`. Called by the
- * commands of `heddle` (command).
+ * Python makes pages, and the parameters. Called by the commands of `heddle` (command).
  *
  * Nothing here changes the model or keeps anything between calls. A function returns true on
  * success; on failure it returns false with one line (lower case, no full stop, no "heddle:" in
@@ -101,15 +100,5 @@ bool view_topology(const struct model *model, const struct view_files *files, bo
                    struct view_error *error);
 /* Where each property comes from, a line each: kind of file, name, source. */
 void view_topology_sources(FILE *out);
-
-/* `heddle new KIND NAME [-o DIR]` in DIR (NULL: the current folder). A component or a part (a
- * replacement policy to start from): NAME.heddle, NAME.c and NAME_test.heddle, a platform that
- * drives itself and fails when they do not work. A platform: NAME.heddle. Nothing is overwritten: a
- * file in the way is an error before anything is written. What to try next is printed on `out`.
- * `kind` is one that view_new_is_kind() knows. That a file cannot be written is said on standard
- * error, with `error` empty. */
-bool view_new_is_kind(const char *kind);
-bool view_new(const char *kind, const char *name, const char *dir, FILE *out,
-              struct view_error *error);
 
 #endif

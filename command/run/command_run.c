@@ -201,77 +201,112 @@ static int print_all(const struct ended_run *run, const struct handed *handed, c
     return status;
 }
 
-static int run_built(struct command *c, const struct build_result *built, struct handed *handed,
-                     const char *program, char **arguments, struct run_outcome *outcome)
+/* A run whose platform is built. */
+struct prepared_run {
+    struct build_result built;
+    struct handed handed;
+    const char *program; /* NULL: the platform drives itself */
+    char **arguments;
+};
+
+static int run_prepared(struct command *c, struct prepared_run *r, struct run_outcome *outcome)
 {
     struct own_files own = {0};
-    if (!hand_over_files(c, handed, &own))
+    if (!hand_over_files(c, &r->handed, &own))
         return EXIT_ERRORS;
-    if (program && !run_rocm_begin(c))
+    if (r->program && !run_rocm_begin(c))
         return EXIT_UNABLE;
-    if (!run_view_start(c, handed)) {
+    if (!run_view_start(c, &r->handed)) {
         run_rocm_end();
         return EXIT_ERRORS;
     }
-    struct ended_run run = {.c = c, .platform_so = built->platform_so, .outcome = outcome};
-    run.status = program ? run_program(c, built, handed, program, arguments, outcome)
-                         : run_platform(c, built, handed);
+    struct ended_run run = {.c = c, .platform_so = r->built.platform_so, .outcome = outcome};
+    run.status = r->program
+                     ? run_program(c, &r->built, &r->handed, r->program, r->arguments, outcome)
+                     : run_platform(c, &r->built, &r->handed);
     run_view_end();
     run_rocm_end();
-    int status = print_all(&run, handed, own.profile, program);
+    int status = print_all(&run, &r->handed, own.profile, r->program);
     remove_each(c, own.stats, outcome);
     remove_each(c, own.series, outcome);
     remove_each(c, own.profile, outcome);
     return status;
 }
 
+/* The steps of a run return an exit status, or OPTIONS_FINE to continue. */
+
+static int find_program(struct command *c, const char **program)
+{
+    *program = NULL;
+    if (!c->options->program)
+        return OPTIONS_FINE;
+    if (!c->options->program[0]) {
+        command_say("there is no program after '--'");
+        return EXIT_USAGE;
+    }
+    *program = run_find_program(c, c->options->program[0]);
+    return *program ? OPTIONS_FINE : EXIT_ERRORS;
+}
+
+/* Checks what the command line asks for, and builds the platform. */
+static int prepare_run(struct command *c, struct prepared_run *r)
+{
+    r->arguments = c->options->program;
+    int status = run_options(c, &r->handed);
+    if (status == OPTIONS_FINE && !run_recording_allowed(c->options))
+        status = EXIT_ERRORS;
+    if (status == OPTIONS_FINE)
+        status = find_program(c, &r->program);
+    if (status != OPTIONS_FINE)
+        return status;
+    run_rocm_give_memory(c);
+    if (!build(c, &r->built)) {
+        bool is_misuse = r->built.refused && !c->options->program && !c->options->play_sass;
+        return !r->built.refused ? EXIT_ERRORS : is_misuse ? EXIT_USAGE : EXIT_UNABLE;
+    }
+    hand_over(&r->handed, "tables", '=', run_absolute(c, r->built.tables));
+    return OPTIONS_FINE;
+}
+
+/* Ranks but the first do their whole part here. Their platform has to be built. */
+static int join_ranks(struct command *c, struct prepared_run *r, struct run_ranks *launched)
+{
+    if (!run_ranks_takes_part(launched, c->options))
+        return EXIT_CLEAN;
+    if (!run_ranks_announce(c, launched))
+        return EXIT_UNABLE;
+    return launched->number > 0 ? run_ranks_serve(c, &r->built, &r->handed) : OPTIONS_FINE;
+}
+
+/* The program that makes the calls of a trace, unless the platform plays them itself. */
+static int find_player(struct command *c, struct prepared_run *r)
+{
+    if (!c->options->play_api)
+        return OPTIONS_FINE;
+    if (!run_plays_itself(c, &r->built)) {
+        int status = run_play_api(c, &r->program, &r->arguments);
+        return status == EXIT_CLEAN ? OPTIONS_FINE : status;
+    }
+    return command_api_trace_check(c, c->options->play_api) ? OPTIONS_FINE : EXIT_ERRORS;
+}
+
 int command_run(struct command *c)
 {
-    struct handed handed;
-    struct build_result built;
-    const char *program = NULL;
-    int status = run_options(c, &handed);
-    if (status >= 0)
-        return status;
-    if (!run_recording_allowed(c->options))
-        return EXIT_ERRORS;
-    if (c->options->program) {
-        if (!c->options->program[0]) {
-            command_say("there is no program after '--'");
-            return EXIT_USAGE;
-        }
-        program = run_find_program(c, c->options->program[0]);
-        if (!program)
-            return EXIT_ERRORS;
-    }
-    run_rocm_give_memory(c);
-    if (!build(c, &built)) {
-        if (!built.refused)
-            return EXIT_ERRORS;
-        return c->options->program || c->options->play_sass ? EXIT_UNABLE : EXIT_USAGE;
-    }
-    hand_over(&handed, "tables", '=', run_absolute(c, built.tables));
-    char **arguments = c->options->program;
-    struct run_recording recording;
+    struct prepared_run run = {0};
     struct run_ranks launched = run_ranks_of_launcher();
-    if (!run_ranks_takes_part(&launched, c->options))
-        return EXIT_CLEAN;
-    if (!run_ranks_announce(c, &launched))
-        return EXIT_UNABLE;
-    if (launched.number > 0)
-        return run_ranks_serve(c, &built, &handed);
-    if (c->options->play_api) {
-        status = run_plays_itself(c, &built)
-                     ? (command_api_trace_check(c, c->options->play_api) ? EXIT_CLEAN : EXIT_ERRORS)
-                     : run_play_api(c, &program, &arguments);
-        if (status != EXIT_CLEAN)
-            return status;
-    }
-    if (!run_recording_begin(c, &handed, &recording))
-        return EXIT_ERRORS;
+    int status = prepare_run(c, &run);
+    if (status == OPTIONS_FINE)
+        status = join_ranks(c, &run, &launched);
+    if (status == OPTIONS_FINE)
+        status = find_player(c, &run);
+    if (status != OPTIONS_FINE)
+        return status;
+    struct run_recording recording;
     struct run_outcome outcome = {0};
-    int end = run_built(c, &built, &handed, program, arguments, &outcome);
-    if (launched.count > 1 && program)
-        end = run_ranks_outcome(&outcome, program, end);
+    if (!run_recording_begin(c, &run.handed, &recording))
+        return EXIT_ERRORS;
+    int end = run_prepared(c, &run, &outcome);
+    if (launched.count > 1 && run.program)
+        end = run_ranks_outcome(&outcome, run.program, end);
     return run_recording_end(c, &recording, &outcome, end);
 }

@@ -16,7 +16,7 @@ const char *run_absolute(struct command *c, const char *path);
 /* The path of what process `number` of a run writes (options_number_path()), in the command's
  * region. */
 const char *run_numbered_path(struct command *c, const char *path, unsigned number, bool folder);
-/* Applies the options to the platform. -1 to continue, or an exit status: what is wrong was
+/* Applies the options to the platform. OPTIONS_FINE, or an exit status: what is wrong was
  * said. */
 struct handed;
 int run_options(struct command *c, struct handed *handed);

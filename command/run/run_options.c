@@ -306,5 +306,5 @@ int run_options(struct command *c, struct handed *handed)
               && run_keeps_rules(o, &sampling) && parse_window(o, handed)
               && parse_interval(o, handed) && parse_order(o, handed) && parse_when(o, handed)
               && check_unified(o) && check_watch(o) && check_names(o);
-    return ok ? -1 : EXIT_USAGE;
+    return ok ? OPTIONS_FINE : EXIT_USAGE;
 }

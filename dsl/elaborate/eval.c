@@ -543,7 +543,8 @@ struct value eval(struct elaboration *e, const struct ast_expr *x, const struct 
     default:
         break;
     }
-    diagnostic_add(e->diagnostics, E0309, x->span, "this names things, not a value");
+    diagnostic_add(e->diagnostics, E0309, x->span,
+                   "a value is needed here, and this names a part of the platform");
     return bad;
 }
 

@@ -14,8 +14,9 @@ _Noreturn void engine_die(const struct component *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* A component found that the simulated program did something wrong (bad address, unimplemented
- * instruction): message is kept, and the run ends with ENGINE_FAILED after the next window, for
- * which the component ticks no more. The first failure in (time, instance) wins. */
+ * instruction): the message is kept with "PATH: " in front, and the run ends with ENGINE_FAILED
+ * after the next window, for which the component ticks no more. The first failure in (time,
+ * instance) wins. */
 void engine_fail(const struct component *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* An access to this address, which the program may not access, ended the run. */

@@ -8,8 +8,6 @@
 
 #include "base/grow.h"
 
-enum { PAIRS_MAX = 96 }; /* more than there are options */
-
 struct pair {
     const char *key, *value;
     char *path; /* as option_file() and option_folder() return it, or NULL */
@@ -20,8 +18,8 @@ struct pair {
 static struct {
     char *text;
     char *shared; /* text that options_shared() returns, or NULL */
-    struct pair pairs[PAIRS_MAX];
-    unsigned count;
+    struct pair *pairs;
+    size_t count, capacity;
 } options;
 
 /* ---- decoding ---- */
@@ -55,8 +53,9 @@ static bool unescape(char *text)
 static bool decode(char *item)
 {
     char *sign = item + strcspn(item, "=>:");
-    if (!*sign || sign == item || options.count == PAIRS_MAX)
+    if (!*sign || sign == item)
         return false;
+    grow_list(options.pairs, options.count + 1, options.capacity, "the options of a run");
     struct pair *pair = &options.pairs[options.count++];
     *pair = (struct pair){.key = item, .value = sign + 1, .sign = *sign};
     *sign = '\0';
@@ -65,7 +64,7 @@ static bool decode(char *item)
 
 static void forget_options(void)
 {
-    for (unsigned i = 0; i < options.count; i++)
+    for (size_t i = 0; i < options.count; i++)
         free(options.pairs[i].path);
     free(options.text);
     free(options.shared);
@@ -110,7 +109,7 @@ bool option_is_set_early(const char *key, const char *value)
 
 static struct pair *find_key(const char *key)
 {
-    for (unsigned i = 0; i < options.count; i++)
+    for (size_t i = 0; i < options.count; i++)
         if (strcmp(options.pairs[i].key, key) == 0) {
             options.pairs[i].is_used = true;
             return &options.pairs[i];
@@ -191,7 +190,7 @@ unsigned option_word(const char *key, const char *const *words, unsigned count)
 
 bool options_end(void)
 {
-    for (unsigned i = 0; i < options.count; i++) {
+    for (size_t i = 0; i < options.count; i++) {
         const struct pair *pair = &options.pairs[i];
         if (pair->is_invalid)
             fprintf(stderr, "heddle: '--%s' has no value '%s'\n", pair->key, pair->value);
@@ -208,7 +207,7 @@ bool options_end(void)
 
 bool options_have_output(void)
 {
-    for (unsigned i = 0; i < options.count; i++)
+    for (size_t i = 0; i < options.count; i++)
         if (options.pairs[i].sign == '>')
             return true;
     return false;
@@ -217,7 +216,7 @@ bool options_have_output(void)
 static size_t put_shared(char *text, size_t size)
 {
     size_t length = 0;
-    for (unsigned i = 0; i < options.count; i++) {
+    for (size_t i = 0; i < options.count; i++) {
         const struct pair *pair = &options.pairs[i];
         if (pair->sign != ':')
             length = options_put(text, size, length, pair->key, pair->sign,

@@ -30,8 +30,8 @@ struct shard {
     _Alignas(64) uint64_t random_state; /* for orders of ticks */
 };
 
-/* A number that threads wait for to change: thread_pool.c. */
-struct counter {
+/* A value that threads wait for to change, and how many of them sleep: thread_pool.c. */
+struct futex_word {
     uint32_t value;
     uint32_t sleepers;
 };
@@ -49,8 +49,8 @@ extern struct window_plan window_plan __attribute__((visibility("hidden"))); /* 
  * processor to another as some ticks take. Only the leader looks at `window_plan`, so that it can
  * think at leisure while the others look at this line. */
 struct window_round {
-    _Alignas(64) struct counter number; /* thread_pool.c; so are the next two */
-    uint64_t unclaimed;                 /* bit i: shard i */
+    _Alignas(64) struct futex_word number; /* thread_pool.c; so are the next two */
+    uint64_t unclaimed;                    /* bit i: shard i */
     void (*work)(uint32_t shard);
     struct window_plan plan;
 };

@@ -10,16 +10,16 @@
 
 #include "base/number.h"
 
-#define SLOTS 8
+enum { FILES_MAX = 8 };
 
 static struct {
     volatile sig_atomic_t used;
     char path[PATH_MAX];
-} slots[SLOTS];
+} slots[FILES_MAX];
 
 static void remove_all(int signal_number)
 {
-    for (int i = 0; i < SLOTS; i++)
+    for (int i = 0; i < FILES_MAX; i++)
         if (slots[i].used)
             unlink(slots[i].path);
     signal(signal_number, SIG_DFL);
@@ -37,7 +37,7 @@ void unfinished_guard(void)
 
 int unfinished_add(const char *path)
 {
-    for (int i = 0; i < SLOTS && strlen(path) < PATH_MAX; i++) {
+    for (int i = 0; i < FILES_MAX && strlen(path) < PATH_MAX; i++) {
         if (slots[i].used)
             continue;
         snprintf(slots[i].path, sizeof slots[i].path, "%s", path);

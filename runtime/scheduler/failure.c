@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/grow.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"
@@ -18,12 +18,12 @@
 
 #include "run_state.h"
 
-/* Faults of programs that do not end the run, at most one of each. */
-enum { FAULTS = 64 };
-static struct {
-    bool is_used, is_taken;
+/* The first fault of each program in which one has been, which does not end the run. */
+static struct program_fault {
+    bool is_used, is_popped;
     struct engine_fault fault;
-} faults[FAULTS];
+} * faults;
+static size_t fault_count, fault_capacity;
 static bool has_fault; /* atomic */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held by the thread that writes these: */
@@ -31,17 +31,27 @@ static uint64_t failed_ps;
 static uint32_t failed_leaf;
 static bool failed_by_access;
 static uint64_t failed_address;
-static char failure[512]; /* "": no component has failed */
+static char failure[1024]; /* with the component's path in front; "": none has failed */
+
+/* A message that names the component. */
+static void write_message(char text[sizeof failure], const struct component *c, const char *format,
+                          va_list arguments)
+{
+    const struct platform_table *table = engine_base.platform;
+    const char *path = table->strings + table->instances[c->leaf].path;
+    size_t length = (size_t)snprintf(text, sizeof failure, "%s: ", path);
+    if (length < sizeof failure)
+        vsnprintf(text + length, sizeof failure - length, format, arguments);
+}
 
 void engine_die(const struct component *c, const char *format, ...)
 {
     char text[sizeof failure];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    write_message(text, c, format, arguments);
     va_end(arguments);
-    const struct platform_table *table = engine_base.platform;
-    die("%s: %s", table->strings + table->instances[c->leaf].path, text);
+    die("%s", text);
 }
 
 static void fail(const struct component *c, const uint64_t *address, const char *format,
@@ -55,7 +65,7 @@ static void fail(const struct component *c, const uint64_t *address, const char 
     window_ask_end();
     pthread_mutex_lock(&lock);
     if (!failure[0] || now < failed_ps || (now == failed_ps && c->leaf < failed_leaf)) {
-        vsnprintf(failure, sizeof failure, format, arguments);
+        write_message(failure, c, format, arguments);
         failed_ps = now;
         failed_leaf = c->leaf;
         failed_by_access = address != NULL;
@@ -80,16 +90,23 @@ void engine_fail_at(const struct component *c, uint64_t address, const char *for
     va_end(arguments);
 }
 
-/* With no room left, a program goes on as if nothing had been. */
-static int find_fault(uint32_t owner)
+/* The fault of a program. NULL: none is known. */
+static struct program_fault *find_fault(uint32_t owner)
 {
-    int free_index = -1;
-    for (int i = 0; i < FAULTS; i++) {
+    for (size_t i = 0; i < fault_count; i++)
         if (faults[i].is_used && faults[i].fault.owner == owner)
-            return i;
-        free_index = free_index < 0 && !faults[i].is_used ? i : free_index;
-    }
-    return free_index;
+            return &faults[i];
+    return NULL;
+}
+
+/* A place that is not used, where the list grows if all are. */
+static struct program_fault *find_unused(void)
+{
+    for (size_t i = 0; i < fault_count; i++)
+        if (!faults[i].is_used)
+            return &faults[i];
+    grow_list(faults, fault_count + 1, fault_capacity, "faults of programs");
+    return &faults[fault_count++];
 }
 
 void engine_record_fault(const struct component *c, uint32_t owner, uint32_t tag,
@@ -103,17 +120,14 @@ void engine_record_fault(const struct component *c, uint32_t owner, uint32_t tag
                                  .by_access = address != NULL};
     snprintf(fault.text, sizeof fault.text, "%s", text);
     pthread_mutex_lock(&lock);
-    int index = find_fault(owner);
-    const struct engine_fault *old = &faults[max(index, 0)].fault;
-    if (index >= 0
-        && (!faults[index].is_used
-            || (!faults[index].is_taken
-                && (fault.time_ps < old->time_ps
-                    || (fault.time_ps == old->time_ps && fault.leaf < old->leaf))))) {
-        faults[index].fault = fault;
-        faults[index].is_used = true;
-        __atomic_store_n(&has_fault, true, __ATOMIC_RELEASE);
-    }
+    struct program_fault *known = find_fault(owner);
+    if (!known)
+        *find_unused() = (struct program_fault){.is_used = true, .fault = fault};
+    else if (!known->is_popped
+             && (fault.time_ps < known->fault.time_ps
+                 || (fault.time_ps == known->fault.time_ps && fault.leaf < known->fault.leaf)))
+        known->fault = fault;
+    __atomic_store_n(&has_fault, true, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
 }
 
@@ -122,11 +136,11 @@ bool engine_pop_fault(uint32_t owner, struct engine_fault *fault)
     if (!__atomic_load_n(&has_fault, __ATOMIC_ACQUIRE))
         return false;
     pthread_mutex_lock(&lock);
-    int index = find_fault(owner);
-    bool is_new = index >= 0 && faults[index].is_used && !faults[index].is_taken;
+    struct program_fault *known = find_fault(owner);
+    bool is_new = known && !known->is_popped;
     if (is_new) {
-        faults[index].is_taken = true;
-        *fault = faults[index].fault;
+        known->is_popped = true;
+        *fault = known->fault;
     }
     pthread_mutex_unlock(&lock);
     return is_new;
@@ -135,9 +149,9 @@ bool engine_pop_fault(uint32_t owner, struct engine_fault *fault)
 void engine_clear_fault(uint32_t owner)
 {
     pthread_mutex_lock(&lock);
-    int index = find_fault(owner);
-    if (index >= 0)
-        faults[index].is_used = faults[index].is_taken = false;
+    struct program_fault *known = find_fault(owner);
+    if (known)
+        known->is_used = false;
     pthread_mutex_unlock(&lock);
 }
 

@@ -52,7 +52,7 @@ static pthread_t workers[ENGINE_DOMAINS_MAX]; /* the first is that of the leader
 struct window_plan window_plan;
 struct window_round window_published;
 static struct {
-    _Alignas(64) struct counter counter;
+    _Alignas(64) struct futex_word word;
 } finished;                                     /* shards, by workers */
 static uint32_t own_shards[ENGINE_DOMAINS_MAX]; /* the shards of this rank */
 static uint32_t own_shard_count;
@@ -63,39 +63,39 @@ static void futex(uint32_t *word, int operation, uint32_t value)
 }
 
 /* `sleeper_limit`: as many sleepers are woken at most. */
-static void change(struct counter *c, uint32_t by, uint32_t sleeper_limit)
+static void change(struct futex_word *word, uint32_t by, uint32_t sleeper_limit)
 {
-    __atomic_add_fetch(&c->value, by, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&c->sleepers, __ATOMIC_SEQ_CST))
-        futex(&c->value, FUTEX_WAKE_PRIVATE, sleeper_limit);
+    __atomic_add_fetch(&word->value, by, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&word->sleepers, __ATOMIC_SEQ_CST))
+        futex(&word->value, FUTEX_WAKE_PRIVATE, sleeper_limit);
 }
 
-static uint32_t value_of(const struct counter *c)
+static uint32_t value_of(const struct futex_word *word)
 {
-    return __atomic_load_n(&c->value, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&word->value, __ATOMIC_ACQUIRE);
 }
 
-/* Sleeps until the counter is not `old` any more. */
-static void sleep_until_change(struct counter *c, uint32_t old)
+/* Sleeps until the value is not `old` any more. */
+static void sleep_until_change(struct futex_word *word, uint32_t old)
 {
-    while (value_of(c) == old) {
-        __atomic_add_fetch(&c->sleepers, 1, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&c->value, __ATOMIC_SEQ_CST) == old)
-            futex(&c->value, FUTEX_WAIT_PRIVATE, old);
-        __atomic_sub_fetch(&c->sleepers, 1, __ATOMIC_SEQ_CST);
+    while (value_of(word) == old) {
+        __atomic_add_fetch(&word->sleepers, 1, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&word->value, __ATOMIC_SEQ_CST) == old)
+            futex(&word->value, FUTEX_WAIT_PRIVATE, old);
+        __atomic_sub_fetch(&word->sleepers, 1, __ATOMIC_SEQ_CST);
     }
 }
 
-/* Waits until the counter is not `old` any more: first spinning, then asleep. */
-static void wait_for_change(struct counter *c, uint32_t old)
+/* Waits until the value is not `old` any more: first spinning, then asleep. */
+static void wait_for_change(struct futex_word *word, uint32_t old)
 {
-    for (uint32_t looks = 0; value_of(c) == old; looks++)
+    for (uint32_t looks = 0; value_of(word) == old; looks++)
         if (looks < SPINS)
             __builtin_ia32_pause();
         else if (looks < SPINS + YIELDS)
             sched_yield();
         else
-            sleep_until_change(c, old);
+            sleep_until_change(word, old);
 }
 
 static bool claim(uint32_t shard)
@@ -139,7 +139,7 @@ static void *worker(void *argument)
             return NULL;
         uint32_t count = run_share(thread);
         if (count)
-            change(&finished.counter, count, 1);
+            change(&finished.word, count, 1);
     }
 }
 
@@ -164,7 +164,7 @@ void thread_pool_run(void (*work)(uint32_t shard), uint64_t due)
     if (is_forked)
         die("a process that was forked off a simulation on several threads cannot continue it");
     uint32_t first = first_of_leader(due);
-    uint32_t done = value_of(&finished.counter) + due_count - 1;
+    uint32_t done = value_of(&finished.word) + due_count - 1;
     window_published.work = work;
     window_publish();
     __atomic_store_n(&window_published.unclaimed, due & ~((uint64_t)1 << first), __ATOMIC_RELEASE);
@@ -173,8 +173,8 @@ void thread_pool_run(void (*work)(uint32_t shard), uint64_t due)
     disturb(DISTURB_SHARD, 0, 0);
     work(first);
     done -= run_share(0);
-    for (uint32_t now = value_of(&finished.counter); now != done; now = value_of(&finished.counter))
-        wait_for_change(&finished.counter, now);
+    for (uint32_t now = value_of(&finished.word); now != done; now = value_of(&finished.word))
+        wait_for_change(&finished.word, now);
 }
 
 /* Signals are for the program's own threads. */

@@ -103,10 +103,6 @@ static bool start_session(const char *options)
     if (!table || !rank_open() || !ranks_agree(table) || !extensions_start() || !build(table))
         return false;
     set_limits();
-    if (engine_failure()) { /* a component that cannot start */
-        fprintf(stderr, "heddle: %s\n", engine_failure());
-        return false;
-    }
     return observe(table) && checkpoint_open(table)
            && (!rank_is_alone() || options_end()); /* others may hold what asks for a key */
 }

@@ -4,11 +4,15 @@
 #include "mem.gen.h"
 #include "translate.gen.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "base/region.h"
 #include "base/splitmix64.h"
 #include "components/amd/isa/isa.h"
+#include "dsl/compile.h"
+#include "dsl/message_layout.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
@@ -18,7 +22,8 @@
 #include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"
 
-#define ENDS_MAX 24u
+#define ENDS_MAX     24u
+#define MESSAGES_MAX 32u
 
 struct end_io {
     struct component base;
@@ -47,7 +52,7 @@ struct end {
 uint8_t harness_memory[1 << 20];
 static struct end *ends[ENDS_MAX];
 static uint32_t end_count;
-static uint32_t protocols[HARNESS_PROTOCOLS];
+static struct build_wire protocols[HARNESS_PROTOCOLS]; /* the protocol and its payloads */
 static uint32_t end_of_leaf[4096];
 
 static struct end *end_at(const struct component *c)
@@ -198,73 +203,48 @@ static const struct build_type requester_type = {
 static const struct build_type server_type = {
     .unit = &server_unit, .ports = &server_port, .port_count = 1};
 
-/* The messages of each protocol, in its order, and their names. */
-static const struct platform_message mem[] = {
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 104, .awaited = 1, .payload_bytes = 80},
-    {.wire_bytes = 168, .awaited = 1, .payload_bytes = 144},
-    {.wire_bytes = 16, .awaited = 1},
-    {.wire_bytes = 72, .payload_bytes = 64},
-    {.wire_bytes = 8},
-};
-static const struct platform_message small[] = {
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24},
-};
-static const struct platform_message control[] = {
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24},
-};
-static const struct platform_message sector[] = {
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24},
-    {.wire_bytes = 24},
-};
-static const struct platform_message sector_control[] = {
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24, .awaited = 1},
-    {.wire_bytes = 24},
-};
-static const struct platform_message command[] = {
-    {.awaited = 1, .payload_bytes = 128},
-    {.awaited = 1, .payload_bytes = 128},
-    {.awaited = 1, .payload_bytes = 256},
-    {.awaited = 1},
-    {.awaited = 1},
-    {.awaited = 1},
-    {.awaited = 1},
-    {.awaited = 1},
-    {.awaited = 1},
-    {.awaited = 1},
-    {.awaited = 1},
-    {.awaited = 1},
-    {.payload_bytes = 256},
-    {.payload_bytes = 0},
-};
-static const struct platform_message work[] = {
-    {.awaited = 1, .payload_bytes = 320},
-    {.payload_bytes = 352},
-};
-static const char *const block_names[] = {"run", "finished"};
-static const char *const probe_names[] = {"changed", "done"};
-static const char *const work_names[] = {"map", "finished"};
-static const char *const mem_names[] = {"read", "write", "atomic", "fence", "data", "done"};
-static const char *const translate_names[] = {"lookup", "fault", "found"};
-static const char *const control_names[] = {"flush", "invalidate", "pause", "resume", "finished"};
-static const char *const command_names[] = {"launch", "share",  "write", "read",       "fill",
-                                            "copy",   "atomic", "flush", "invalidate", "shootdown",
-                                            "pause",  "resume", "data",  "done"};
-static const char *const sector_names[] = {"load", "store", "atomic", "fill", "data", "done"};
-static const char *const sector_control_names[] = {"flush", "invalidate", "carve", "finished"};
-static const char *const tlb_control_names[] = {"forget", "forgotten"};
+/* The ports of harness.heddle, one for each protocol in the order of enum harness_protocol. They
+ * are read once in a process, and stay until its end. */
+static const struct model_port_decl *described_ports(void)
+{
+    static struct compilation *c;
+    static const struct model_port_decl *ports;
+    if (ports)
+        return ports;
+    c = compile_open(&(struct compile_options){.library_root = HARNESS_LIBRARY});
+    const struct model *model = compile_components(c, HARNESS_DESCRIPTION);
+    compile_print_diagnostics(c, stderr, false);
+    for (uint32_t i = 0; model && i < model->type_count; i++)
+        if (strcmp(model->types[i]->name, "harness") == 0
+            && model->types[i]->port_count == HARNESS_PROTOCOLS)
+            ports = model->types[i]->ports;
+    if (!ports)
+        bug("harness.heddle does not describe all protocols");
+    return ports;
+}
+
+static void add_protocol(enum harness_protocol number, const struct model_protocol *p)
+{
+    struct platform_message messages[MESSAGES_MAX] = {0};
+    const char *names[MESSAGES_MAX];
+    struct region region;
+    region_init(&region, "the layout of messages");
+    if (p->request_count + p->reply_count > MESSAGES_MAX)
+        bug("%s has too many messages", p->name);
+    for (uint32_t i = 0; i < p->request_count + p->reply_count; i++) {
+        const struct model_message *m =
+            i < p->request_count ? &p->requests[i] : &p->replies[i - p->request_count];
+        names[i] = m->name;
+        messages[i].wire_bytes = message_wire_bytes(&region, m);
+        messages[i].awaited = m->has_reply;
+        messages[i].payload_bytes = message_payload_bytes(&region, m);
+    }
+    protocols[number] = (struct build_wire){
+        .protocol = build_protocol(p->name, p->request_count, p->reply_count, messages, names),
+        .request_payload = message_slot_bytes(&region, p->requests, p->request_count),
+        .reply_payload = message_slot_bytes(&region, p->replies, p->reply_count)};
+    region_release(&region);
+}
 
 void harness_start(void)
 {
@@ -272,18 +252,8 @@ void harness_start(void)
     memset(harness_memory, 0, sizeof harness_memory);
     build_start("test");
     build_domain("core", 1000000000);
-    protocols[HARNESS_MEM] = build_protocol("mem(64B)", 4, 2, mem, mem_names);
-    protocols[HARNESS_TRANSLATE] = build_protocol("translate", 2, 1, small, translate_names);
-    protocols[HARNESS_CONTROL] = build_protocol("cache_control", 4, 1, control, control_names);
-    protocols[HARNESS_COMMAND] = build_protocol("command", 12, 2, command, command_names);
-    protocols[HARNESS_TLB_CONTROL] =
-        build_protocol("tlb_control", 1, 1, small + 1, tlb_control_names);
-    protocols[HARNESS_SECTOR] = build_protocol("sector_mem", 4, 2, sector, sector_names);
-    protocols[HARNESS_SECTOR_CONTROL] =
-        build_protocol("sector_control", 3, 1, sector_control, sector_control_names);
-    protocols[HARNESS_BLOCK] = build_protocol("thread_block", 1, 1, small + 1, block_names);
-    protocols[HARNESS_PROBE] = build_protocol("probe", 1, 1, small + 1, probe_names);
-    protocols[HARNESS_WORK] = build_protocol("work", 1, 1, work, work_names);
+    for (enum harness_protocol i = 0; i < HARNESS_PROTOCOLS; i++)
+        add_protocol(i, described_ports()[i].protocol);
 }
 
 static uint32_t add_end(const struct build_type *type, const char *name)
@@ -334,11 +304,9 @@ uint32_t harness_dma_engine(uint64_t latency, harness_answer *answer)
 static uint32_t wire(enum harness_protocol protocol, struct build_end from, struct build_end to,
                      struct build_wire about)
 {
-    static const uint32_t bytes[HARNESS_PROTOCOLS][2] = {
-        [HARNESS_MEM] = {144, 64}, [HARNESS_COMMAND] = {256, 256}, [HARNESS_WORK] = {320, 352}};
-    about.protocol = protocols[protocol];
-    about.request_payload = bytes[protocol][0];
-    about.reply_payload = bytes[protocol][1];
+    about.protocol = protocols[protocol].protocol;
+    about.request_payload = protocols[protocol].request_payload;
+    about.reply_payload = protocols[protocol].reply_payload;
     return build_connect(from, to, about);
 }
 

@@ -33,6 +33,7 @@ struct harness_message {
 /* Fills `reply` (zeroed; the tag is set) for `request`. */
 typedef void harness_answer(const struct harness_message *request, struct harness_message *reply);
 
+/* In the order of the ports in harness.heddle. */
 enum harness_protocol {
     HARNESS_MEM,
     HARNESS_TRANSLATE,

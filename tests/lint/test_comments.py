@@ -1,5 +1,5 @@
-"""Comments of C sources and docstrings of Python stand by themselves: each names its subject. Tests
-are left out."""
+"""Comments of C sources and descriptions, and docstrings of Python, stand by themselves: each names
+its subject. Tests are left out."""
 import ast
 import re
 from pathlib import Path
@@ -12,6 +12,8 @@ FRAGMENT = re.compile(r"(?:Of|The same|Its?|They|Their|One has|Whose|Nor)\b")
 OF_DOCSTRING = re.compile(  # "By point." in place of "Results by point."
     r"(?:Those|After|As|At|Before|By|For|From|In|On|To|Until|With|Without)\b")
 OUTCOME = re.compile(r"(?<![A-Za-z\"`'])(?:false|true):(?= |$)")
+ELSEWHERE = re.compile(r"(?:Measured|Published|Derived|Assumed|Fitted): (?:likewise|as above)\b"
+                       r"|[:,] there(?=[.,;:]| *$)")
 PERSON = re.compile(r"(?<!user )\b(?:who|whom|whoever|somebody|nobody|everybody)\b", re.IGNORECASE)
 
 
@@ -39,6 +41,23 @@ def complaint(comment):
     return None
 
 
+BLOCK = re.compile(r"(?:^ *//[^\n]*\n)+|(?<=\S) +//[^\n]*", re.MULTILINE)
+
+
+def blocks(text):
+    """(line, text) of each comment of a description; lines of slashes that follow each other are
+    one. Pages and editors show a user what stands here."""
+    for found in BLOCK.finditer(text):
+        words = re.sub(r"^\s*//+", "", found[0], flags=re.MULTILINE).split()
+        yield text.count("\n", 0, found.start()) + 1, " ".join(words)
+
+
+def complaint_of_description(comment):
+    if source := ELSEWHERE.search(comment):
+        return f"has '{source[0]}' in place of a source"
+    return complaint(comment)
+
+
 def docstrings(text):
     """(line, text) of each in a Python file."""
     for node in ast.walk(ast.parse(text)):
@@ -63,6 +82,14 @@ def test_comment_has_a_subject_and_components_are_things():
              if complaint(comment)}
     house.check(found, "a comment is a sentence with a noun as its subject, and a "
                                   "component is 'that' or 'which'")
+
+
+def test_comment_of_a_description_has_a_subject_and_names_its_source():
+    found = {f"{file} {comment}": f"{file}:{line}: {complaint_of_description(comment)}: "
+                                  f"{comment[:70]}"
+             for file in files("*.heddle") if not file.startswith("tests/")
+             for line, comment in blocks(text_of(file)) if complaint_of_description(comment)}
+    house.check(found, "a comment of a description names its subject, and the source of a number")
 
 
 def test_docstring_has_a_subject_and_components_are_things():
@@ -155,3 +182,6 @@ def test_fragments_are_told_from_sentences():
                     "... comes here.", "---- hits", "Sends it; false: the port is full."):
         assert complaint(comment)
     assert complaint_of_docstring("By point.") and not complaint_of_docstring("Results by point.")
+    text = "/// Of a hub.\nparam a : int;  // A. Measured: 4, there.\n/// A size\n/// of it.\n"
+    assert [(line, bool(complaint_of_description(comment))) for line, comment in blocks(text)] == [
+        (1, True), (2, True), (3, False)]

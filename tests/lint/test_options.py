@@ -7,7 +7,7 @@ from house import ROOT
 ROW = re.compile(r'^(?:OPTION|AGAIN)\(\w+, "([^"]+)",\s+(?:NULL|"([^"]+)"),\s+(\w+),\s+\w+,(.*?)"',
                  re.M | re.S)
 HANDED = re.compile(r'(?:hand_over|hand_over_number|options_put)'
-                    r'\((?:&?\w+, |sizeof \w+, )*"([^"]+)"')
+                    r'\((?:&?[\w>-]+, |sizeof \w+, )*"([^"]+)"')
 HANDED_TIME = re.compile(r'hand_over_time\(\w+, [\w>-]+, "([^"]+)", "([^"]+)"\)')
 ASKED = re.compile(r'\boption_(?:text|line|file|folder|flag|number|word|is_set_early)'
                    r'\(\s*"([^"]+)"')

@@ -120,6 +120,36 @@ def test_modules_in_a_readme_are_in_its_folder():
     assert items("- `ring`: a; `part`: b.\n| `x1`, `y.c` | `no` |") == ["ring", "part", "x1"]
 
 
+HEADING = re.compile(r"# ([\w/]+): \S")
+
+
+def complaint_of_readme(page, text):
+    """How a README departs from the form that those of folders share; None: it does not."""
+    heading = HEADING.match(text)
+    if not heading or not f"/{Path(page).parent}".endswith(f"/{heading[1]}"):
+        return "the heading is not 'folder: what it is'"
+    for label in "Begin", "Tests":
+        lines = [line for line in text.splitlines()
+                 if re.match(rf"(?:\*\*|#+ )?{label}\b", line)]
+        form = "**Begin with** " if label == "Begin" else "**Tests**: "
+        if len(lines) > 1 or any(not line.startswith(form) for line in lines):
+            return f"not one line '{form}...'"
+    if re.search(r"(?<!\*)\b(?:Begin (?:with|here)|Tests:)", text):
+        return "'Begin with' or 'Tests' inside a paragraph"
+    return None
+
+
+def test_readmes_of_folders_have_one_form():
+    found = {page: f"{page}: {complaint}" for page in files("*/README.md")
+             if not page.startswith("docs/")
+             and (complaint := complaint_of_readme(page, text_of(page)))}
+    house.check(found, "the README of a folder has the form of the others")
+    for text in ("# A", "# room: it\nBegin with `a.c`.", "# room: it\n\nIt. Tests: `a`.",
+                 "# room: it\n\n## Tests", "# other: it"):
+        assert complaint_of_readme("a/room/README.md", text)
+    assert not complaint_of_readme("a/room/README.md", "# room: it\n\n**Begin with** `a`.\n")
+
+
 COMMENT = re.compile(r"^<!--.*?-->$", re.DOTALL | re.MULTILINE)
 DASHES = re.compile(r"\|(?: *:?-+:? *\|)+")
 

@@ -156,6 +156,26 @@ def rows_of_page(table):
             for room, others in rows.items() if others - {room}]
 
 
+def lines_of_page(page):
+    """{folder: number of its line} in the drawing of the page, counted from the top."""
+    drawing = re.search(r"^```\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[1]
+    lines = [line[24:].split() for line in drawing.splitlines()]
+    return {name: i for i, names in enumerate(lines) for name in names}
+
+
+def test_page_draws_the_table(table):
+    """Includes point down, but for those that the page names with their reasons."""
+    page = text_of("docs/design/rooms.md")
+    line = lines_of_page(page)
+    assert set(line) == {layer_of(room_of(file)).removeprefix("components/") for file in SOURCES}
+    named = set(re.findall(r"^- `(\S+)` includes\s+`(\S+)`:", page, re.MULTILINE))
+    up = {(room, target) for room, target, _ in table if "*" not in layer_of(room)
+          and layer_of(room) != layer_of(target) and "*" not in layer_of(target)
+          and line[layer_of(room).removeprefix("components/")]
+          >= line[layer_of(target).removeprefix("components/")]}
+    assert up == named
+
+
 def libraries(table):
     """Rooms that a reason calls so, as a row of the same page."""
     return ", ".join(sorted({f"`{target}`" for _, target, reason in table

@@ -1,6 +1,9 @@
-/* Mistakes of programs that a message must name. Usage: opencl_mistakes unset|pointer [threads] */
+/* Mistakes of programs that a message must name. Usage: opencl_mistakes unset|pointer|stack
+ * [threads] */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "opencl_check.h"
 
@@ -44,6 +47,27 @@ static void pass_wrong_pointer(void)
     clEnqueueWriteBuffer(queue, make_buffer(64, NULL), CL_TRUE, 0, 64, (void *)64, 0, NULL, NULL);
 }
 
+/* No thread can be made with stacks of this size. The next callback has one again. */
+static void ask_for_large_stacks(void)
+{
+    static cl_int refused = 1, called = 1;
+    pthread_attr_t usual, large;
+    cl_int error;
+    cl_event event = clCreateUserEvent(context, &error);
+    OK(error);
+    CHECK(pthread_getattr_default_np(&usual) == 0 && pthread_attr_init(&large) == 0);
+    CHECK(pthread_attr_setstacksize(&large, (size_t)1 << 50) == 0);
+    CHECK(pthread_setattr_default_np(&large) == 0);
+    EXPECT(CL_OUT_OF_HOST_MEMORY, clSetEventCallback(event, CL_COMPLETE, take_state, &refused));
+    CHECK(pthread_setattr_default_np(&usual) == 0);
+    OK(clSetEventCallback(event, CL_COMPLETE, take_state, &called));
+    OK(clSetUserEventStatus(event, CL_COMPLETE));
+    for (int i = 0; i < 1000 && called == 1; i++)
+        usleep(1000);
+    CHECK(called == CL_COMPLETE && refused == 1);
+    OK(clReleaseEvent(event));
+}
+
 int main(int argc, char **argv)
 {
     static cl_int called = 1;
@@ -56,6 +80,8 @@ int main(int argc, char **argv)
         CHECK(called < 0);
     } else if (argc > 1 && strcmp(argv[1], "unset") == 0) {
         wait_for_unset(NULL);
+    } else if (argc > 1 && strcmp(argv[1], "stack") == 0) {
+        ask_for_large_stacks();
     } else {
         pass_wrong_pointer();
     }

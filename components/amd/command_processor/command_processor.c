@@ -485,7 +485,8 @@ static bool pause_or_resume(struct command_processor *c, const struct command_re
     if (c->pause.is_wanted || c->pause.is_done || control_is_pause(c))
         return false;
     if (on == c->pause.is_on) {
-        engine_fail(&c->io.base, "it was told to %s twice", on ? "pause" : "go on");
+        engine_fail(&c->io.base, "a second command to %s: it %s already", on ? "pause" : "go on",
+                    on ? "pauses" : "goes on");
         return false;
     }
     if (on)

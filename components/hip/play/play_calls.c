@@ -447,8 +447,9 @@ static void check_device(const struct api_trace_call *call, int error, int devic
 
 static void call_unify(const struct api_trace_call *call)
 {
-    int gpus[64], count = 0, device = -1;
-    for (const char *next = call->name; *next && count < 64;) {
+    int count = 0, device = -1;
+    int *gpus = play_allocate((strlen(call->name) / 2 + 1) * sizeof *gpus);
+    for (const char *next = call->name; *next;) {
         char *end;
         gpus[count++] = (int)strtol(next, &end, 10);
         if (end == next || (*end && *end != '+'))
@@ -456,6 +457,7 @@ static void call_unify(const struct api_trace_call *call)
         next = *end ? end + 1 : end;
     }
     int error = heddleUnifyDevices(&device, gpus, count);
+    free(gpus);
     check_device(call, error, device);
 }
 

@@ -96,8 +96,8 @@ static void cache_init(struct cache *c)
     ring_add_pipeline(ring_number(cache_io(c)->top_reply), delay);
     uint32_t below = ring_number(c->io.bottom_request);
     if (cache_params(c)->pairs && (ring_at(below)->latency < 2 || shard_cut_far(below) != below))
-        engine_fail(&c->io.base, "with `pairs` the way below takes two cycles at least, inside of "
-                                 "one partition");
+        engine_die(&c->io.base, "with `pairs` the way below takes two cycles at least, inside of "
+                                "one partition");
     init_probes(c);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &cache_warm_ops);

@@ -114,10 +114,10 @@ static void init_probes(struct cache *c)
     if (t->instances[below].route_space >= 0)
         w = platform_interleaving(t->instances[below].route_space);
     if (count != w.targets)
-        engine_fail(&c->io.base,
-                    "there are %u memories behind `bottom`, but `probe` comes from %u: lines of "
-                    "the others would stay when they change",
-                    w.targets, count);
+        engine_die(&c->io.base,
+                   "there are %u memories behind `bottom`, but `probe` comes from %u: lines of "
+                   "the others would stay when they change",
+                   w.targets, count);
     c->probe_pid = probe_pid(find_probe_element(t, source));
     c->probed_base = w.base;
     c->probed_size = w.size;

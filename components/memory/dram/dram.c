@@ -42,7 +42,7 @@ static void dram_init(struct dram *c)
         return;
     }
     if (dram_front_ops(c))
-        engine_fail(&c->io.base, "a cache in front of ideal memory: choose a timing part, too");
+        engine_die(&c->io.base, "a cache in front of ideal memory: choose a timing part, too");
     ring_add_pipeline(ring_number(c->io.top_reply), dram_params(c)->latency - 1);
     if (dram_dma_is_connected(c))
         ring_add_pipeline(ring_number(c->io.dma_reply), dram_params(c)->latency - 1);

@@ -177,7 +177,7 @@ static void dram_init_probes(struct dram *c)
     if (!dram_probe_count(c))
         return;
     if (dram_probe_count(c) > PROBE_DIES)
-        engine_fail(&c->io.base, "there are more than %u dies to probe", PROBE_DIES);
+        engine_die(&c->io.base, "there are more than %u dies to probe", PROBE_DIES);
     size_t lines = dram_params(c)->size / dram_line(c);
     c->holders_at = arena_allocate(lines * sizeof(uint16_t));
     c->withheld_at = arena_allocate(DRAM_WITHHELD * sizeof(struct dram_withheld));

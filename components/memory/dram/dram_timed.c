@@ -35,10 +35,9 @@ static void dram_init_timed(struct dram *c)
     uint32_t entries = 1,
              capacity = dram_timing_ops(c)->setup(dram_part(c), dram_line(c), &overhead_ps);
     if (!capacity)
-        engine_fail(&c->io.base,
-                    "lines of %u bytes, but bursts of another size: set `burst` of the timing part",
-                    (unsigned)dram_line(c));
-    capacity = capacity ? capacity : 1;
+        engine_die(&c->io.base,
+                   "lines of %u bytes, but bursts of another size: set `burst` of the timing part",
+                   (unsigned)dram_line(c));
     overhead_ps = dram_front(c) ? dram_init_cached(c, overhead_ps) : overhead_ps;
     uint32_t overhead = (uint32_t)engine_cycle_at(c->io.base.domain, overhead_ps);
     while (entries < capacity)

@@ -8,7 +8,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 
-#include "ptx_private.h"
+#include "ptx_internal.h"
 
 struct live_block {
     uint64_t launch, number;

@@ -13,7 +13,7 @@
 
 #include "ptx_checks.h"
 #include "ptx_debug.h"
-#include "ptx_private.h"
+#include "ptx_internal.h"
 #include "ptx_services.h"
 
 static struct ptx_code *codes;

@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "components/checks/debugger/debugger.h"
 
-#include "ptx_private.h"
+#include "ptx_internal.h"
 
 struct debug_warp {
     struct debug_thread thread;     /* first */

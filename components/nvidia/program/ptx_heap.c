@@ -5,7 +5,7 @@
 #include "base/grow.h"
 #include "base/number.h"
 
-#include "ptx_private.h"
+#include "ptx_internal.h"
 
 enum { HEAP_ALIGN = 16 };
 

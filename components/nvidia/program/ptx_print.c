@@ -7,9 +7,9 @@
 
 #include "base/grow.h"
 #include "base/number.h"
-#include "components/host/printf/kernel_printf.h"
+#include "components/printf/kernel_printf.h"
 
-#include "ptx_private.h"
+#include "ptx_internal.h"
 
 enum { FORMAT_BYTES_MAX = 64 << 10 }; /* a format's or a string's */
 

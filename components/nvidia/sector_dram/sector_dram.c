@@ -87,11 +87,10 @@ static void sector_dram_init(struct sector_dram *c)
             sector_dram_timing_ops(c)->setup(sector_dram_timing(c), SECTOR_BYTES, &overhead_ps);
         delay = (uint32_t)engine_cycle_at(c->io.base.domain, overhead_ps);
         if (!capacity)
-            engine_fail(&c->io.base,
-                        "sectors of %u bytes, but bursts of another size: set `burst` of the "
-                        "timing part",
-                        SECTOR_BYTES);
-        capacity = capacity ? capacity : 1;
+            engine_die(&c->io.base,
+                       "sectors of %u bytes, but bursts of another size: set `burst` of the "
+                       "timing part",
+                       SECTOR_BYTES);
     }
     while (entries < capacity)
         entries *= 2;

@@ -477,9 +477,8 @@ static bool has_list(struct trace_player *p)
     if (first_player(p) != p->io.base.leaf) {
         const struct platform_instance *all = engine_base.platform->instances;
         engine_fail(&p->io.base,
-                    "'%s' cannot play beside '%s': there is one list of traces, so a platform has "
-                    "one trace_player; give it all streaming multiprocessors",
-                    instance_text(all[p->io.base.leaf].path),
+                    "cannot play beside '%s': there is one list of traces, so a platform has one "
+                    "trace_player; give it all streaming multiprocessors",
                     instance_text(all[first_player(p)].path));
         return false;
     }

@@ -48,26 +48,11 @@ enum {
     MMIO_NONE = UINT32_MAX
 };
 
-/* hipError_t, as hip_runtime_api.h numbers them. */
 enum mmio_error {
     MMIO_SUCCESS = 0,
-    MMIO_INVALID_VALUE = 1,
-    MMIO_OUT_OF_MEMORY = 2,
-    MMIO_INVALID_CONFIGURATION = 9,
-    MMIO_INVALID_SYMBOL = 13,
-    MMIO_INVALID_POINTER = 17,
-    MMIO_INVALID_DIRECTION = 21,
-    MMIO_MISSING_CONFIGURATION = 52,
-    MMIO_INVALID_FUNCTION = 98,
-    MMIO_INVALID_DEVICE = 101,
-    MMIO_INVALID_IMAGE = 200,
-    MMIO_NO_BINARY = 209,
-    MMIO_INVALID_HANDLE = 400,
-    MMIO_NOT_FOUND = 500,
-    MMIO_NOT_READY = 600,
-    MMIO_LAUNCH_FAILURE = 719,
-    MMIO_NOT_SUPPORTED = 801,
-    MMIO_UNKNOWN = 999
+#define API_ERROR(name, number, text) MMIO_##name = (number),
+#include "components/packets/api_packet/api_error.def"
+#undef API_ERROR
 };
 
 enum mmio_owner {

@@ -40,7 +40,7 @@ static bool has_all_calls(struct trace_cpu *c)
 
 static bool open_trace(struct trace_cpu *c)
 {
-    char place[4096];
+    char place[CPU_PATH_MAX];
     const char *path = option_text("play api");
     if (!path) {
         engine_fail(&c->io.base, "there is no trace to play; name one: --play api=DIR");
@@ -65,7 +65,7 @@ static bool open_trace(struct trace_cpu *c)
 /* The code objects of --module. */
 static bool play_modules(struct trace_cpu *c)
 {
-    char path[4096];
+    char path[CPU_PATH_MAX];
     if (!option_line("module", c->module_file, path, sizeof path))
         return true;
     if (register_file(c, path)) {

@@ -33,7 +33,7 @@ static void release_file(struct trace_cpu *c)
 /* The first `size` bytes (0: all) of a file, beside the trace unless its path is absolute. */
 static bool read_file(struct trace_cpu *c, const char *name, uint64_t size)
 {
-    char path[4096];
+    char path[CPU_PATH_MAX];
     bool is_path = name[0] == '/' || !*c->trace.folder;
     snprintf(path, sizeof path, "%s%s%s", is_path ? "" : c->trace.folder, is_path ? "" : "/", name);
     FILE *file = fopen(path, "rb");
@@ -50,7 +50,7 @@ static bool read_file(struct trace_cpu *c, const char *name, uint64_t size)
     bool is_complete = fread(blob_at(c->bytes)->bytes, 1, wanted, file) == wanted;
     fclose(file);
     if (!is_complete)
-        cpu_fail(c, cpu_line_of_call(c), "'%s' has not %" PRIu64 " bytes", path, wanted);
+        cpu_fail(c, cpu_line_of_call(c), "'%s' is shorter than %" PRIu64 " bytes", path, wanted);
     return is_complete;
 }
 

@@ -2,12 +2,26 @@
  * events, code objects with their kernels and variables. */
 #include "trace_cpu_state.h"
 
+static const char *name_error(int32_t error)
+{
+    switch (error) {
+#define API_ERROR(name, number, text)                                                              \
+    case number:                                                                                   \
+        return text;
+#include "components/packets/api_packet/api_error.def"
+#undef API_ERROR
+    default:
+        return "error";
+    }
+}
+
 /* False: the packet that was sent last has failed, which a message says. */
 static bool check_call(struct trace_cpu *c, const char *step)
 {
     if (c->answer.error == 0)
         return true;
-    cpu_fail(c, cpu_line_of_call(c), "%s failed: error %" PRId32, step, c->answer.error);
+    cpu_fail(c, cpu_line_of_call(c), "%s failed: %s (%" PRId32 ")", step,
+             name_error(c->answer.error), c->answer.error);
     return false;
 }
 
@@ -93,8 +107,8 @@ static bool register_file(struct trace_cpu *c, const char *path)
     default:
         release_file(c);
         if (c->answer.error) {
-            cpu_fail(c, cpu_line_of_call(c), "the device cannot use '%s': error %" PRId32, path,
-                     c->answer.error);
+            cpu_fail(c, cpu_line_of_call(c), "the device cannot use '%s': %s (%" PRId32 ")", path,
+                     name_error(c->answer.error), c->answer.error);
             return false;
         }
         *(uint64_t *)list_add(&c->modules, &c->module_count, sizeof(uint64_t)) =

@@ -28,6 +28,7 @@ enum {
     CPU_LINE = 64,
     CPU_HOST_PAGE = 4096,
     CPU_PACKET_BYTES = 4096, /* at the start of the memory */
+    CPU_PATH_MAX = 4096,     /* bytes; a longer path cannot be read */
     CPU_TAG_DEVICE = 0xffff,
     CPU_NONE = UINT32_MAX
 };

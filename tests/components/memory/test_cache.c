@@ -403,10 +403,16 @@ struct data_case {
     uint64_t stall; /* the requester takes no answers before this cycle */
 };
 
+struct expected_reply {
+    enum mem_reply_kind kind;
+    uint64_t mask; /* the bytes of the line that count */
+    uint8_t line[64];
+};
+
 /* Queues `count` random requests and fills what each must return; memory as it is at the end goes
  * to `flat`. */
-static void queue_random(struct bench b, uint32_t count, uint8_t *flat, uint8_t (*expected)[64],
-                         uint64_t *masks)
+static void queue_random(struct bench b, uint32_t count, uint8_t *flat,
+                         struct expected_reply *expected)
 {
     static const uint8_t ops[] = {ISA_ATOMIC_ADD, ISA_ATOMIC_SWAP, ISA_ATOMIC_UMAX, ISA_ATOMIC_XOR,
                                   ISA_ATOMIC_CMPSWAP};
@@ -422,24 +428,23 @@ static void queue_random(struct bench b, uint32_t count, uint8_t *flat, uint8_t 
         memcpy(other + 32, bytes, 32);
         cycle += r >> 20 & 3;
         uint64_t dice = r >> 32 & 15, mask = 0;
+        expected[i].kind = dice < 8 || dice >= 14 ? MEM_DATA : MEM_DONE;
+        memcpy(expected[i].line, flat + line, 64);
         if (dice < 8) {
             uint32_t first = r >> 40 & 63, size = 1 + (uint32_t)(r >> 50) % (64 - first);
-            masks[i] = (size == 64 ? UINT64_MAX : ((uint64_t)1 << size) - 1) << first;
-            memcpy(expected[i], flat + line, 64);
+            expected[i].mask = (size == 64 ? UINT64_MAX : ((uint64_t)1 << size) - 1) << first;
             send(b.cpu, harness_read(cycle, (uint16_t)i, line + first, size));
         } else if (dice < 14) {
             mask = dice == 13 ? UINT64_MAX : harness_random(&random) & harness_random(&random);
             for (unsigned k = 0; k < 64; k++)
                 if (mask >> k & 1)
                     flat[line + k] = bytes[k];
-            masks[i] = 0;
             send(b.cpu, harness_write(cycle, (uint16_t)i, line, mask, bytes));
         } else {
             unsigned size = r >> 41 & 1 ? 8 : 4, op = ops[(r >> 44) % sizeof ops];
             for (unsigned k = 0; k < 64; k += size)
                 mask |= (harness_random(&random) & 1 ? ((uint64_t)1 << size) - 1 : 0) << k;
-            masks[i] = mask;
-            memcpy(expected[i], flat + line, 64);
+            expected[i].mask = mask;
             for (unsigned k = 0; k < 64; k += size)
                 if (mask >> k & 1)
                     isa_atomic_apply((enum isa_atomic)op, size, flat + line + k, bytes + k,
@@ -452,16 +457,16 @@ static void queue_random(struct bench b, uint32_t count, uint8_t *flat, uint8_t 
 ParameterizedTestParameters(cache, bytes_are_right_whatever_the_policy)
 {
     static struct data_case cases[] = {
-        {CACHE_WRITE_BACK, 1, 4, 1, ENGINE_ASCENDING, false, 0},
-        {CACHE_WRITE_BACK, 0, 1, 4, ENGINE_DESCENDING, false, 0},
-        {CACHE_WRITE_THROUGH, 1, 4, 1, ENGINE_ASCENDING, false, 0},
-        {CACHE_WRITE_THROUGH, 0, 1, 4, ENGINE_RANDOM, true, 0},
-        {CACHE_WRITE_AROUND, 1, 4, 1, ENGINE_ASCENDING, false, 0},
-        {CACHE_WRITE_AROUND, 0, 20, 4, ENGINE_RANDOM, true, 0},
-        {CACHE_WRITE_EVICT, 1, 4, 1, ENGINE_ASCENDING, false, 0},
-        {CACHE_WRITE_EVICT, 0, 1, 2, ENGINE_RANDOM, true, 0},
-        {CACHE_WRITE_BACK, 1, 2, 2, ENGINE_RANDOM, true, 900},
-        {CACHE_WRITE_AROUND, 1, 1, 1, ENGINE_ASCENDING, false, 900},
+        {CACHE_WRITE_BACK, CACHE_INDEX_PLAIN, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_BACK, CACHE_INDEX_FOLDED, 1, 4, ENGINE_DESCENDING, false, 0},
+        {CACHE_WRITE_THROUGH, CACHE_INDEX_PLAIN, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_THROUGH, CACHE_INDEX_FOLDED, 1, 4, ENGINE_RANDOM, true, 0},
+        {CACHE_WRITE_AROUND, CACHE_INDEX_PLAIN, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_AROUND, CACHE_INDEX_FOLDED, 20, 4, ENGINE_RANDOM, true, 0},
+        {CACHE_WRITE_EVICT, CACHE_INDEX_PLAIN, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_EVICT, CACHE_INDEX_FOLDED, 1, 2, ENGINE_RANDOM, true, 0},
+        {CACHE_WRITE_BACK, CACHE_INDEX_PLAIN, 2, 2, ENGINE_RANDOM, true, 900},
+        {CACHE_WRITE_AROUND, CACHE_INDEX_PLAIN, 1, 1, ENGINE_ASCENDING, false, 900},
     };
     return cr_make_param_array(struct data_case, cases, ARRAY_COUNT(cases));
 }
@@ -469,8 +474,8 @@ ParameterizedTestParameters(cache, bytes_are_right_whatever_the_policy)
 ParameterizedTest(struct data_case *p, cache, bytes_are_right_whatever_the_policy)
 {
     enum { COUNT = 20000 };
-    static uint8_t flat[64 * 64], expected[COUNT][64];
-    static uint64_t masks[COUNT];
+    static uint8_t flat[64 * 64];
+    static struct expected_reply expected[COUNT];
     struct cache_params params = plain(1024, 4, p->write);
     params.index = p->index;
     params.latency = p->latency;
@@ -479,15 +484,16 @@ ParameterizedTest(struct data_case *p, cache, bytes_are_right_whatever_the_polic
     harness_tick_order(p->order, p->tick_all);
     harness_take_nothing_before(b.cpu, p->stall);
     memset(flat, 0, sizeof flat);
-    queue_random(b, COUNT, flat, expected, masks);
+    queue_random(b, COUNT, flat, expected);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_assert_eq(harness_count(b.cpu), COUNT);
     for (uint32_t i = 0; i < COUNT; i++) {
         const struct harness_message *m = harness_log(b.cpu, i);
-        cr_assert_eq(m->kind == MEM_DATA, masks[m->tag] != 0 || m->kind == MEM_DATA);
+        const struct expected_reply *e = &expected[m->tag];
+        cr_assert_eq(m->kind, e->kind, "request %u", m->tag);
         for (unsigned k = 0; k < 64; k++)
-            if (masks[m->tag] >> k & 1)
-                cr_assert_eq(m->payload[k], expected[m->tag][k], "request %u, byte %u", m->tag, k);
+            if (e->mask >> k & 1)
+                cr_assert_eq(m->payload[k], e->line[k], "request %u, byte %u", m->tag, k);
     }
     flush(b, true);
     cr_expect_arr_eq(harness_memory, flat, sizeof flat);

@@ -1,6 +1,7 @@
 /* The cache with a TLB of its own, through its ports: what is asked, when, and what is forgotten.
  */
 #include "cache_control.gen.h"
+#include "scope.gen.h"
 #include "tlb_l1.gen.h"
 #include "translate.gen.h"
 
@@ -297,7 +298,7 @@ Test(cache_translation, control_forgets_translations)
 
 Test(cache_translation, a_fence_keeps_translations)
 {
-    struct harness_message fence = harness_fence(200, 9, 2, true, true);
+    struct harness_message fence = harness_fence(200, 9, SCOPE_AGENT, true, true);
     cr_expect_eq(read_byte(1, 1, 0x3000), 4);
     harness_send(cpu, &fence);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
@@ -369,7 +370,7 @@ Test(cache_translation, a_pause_does_not_wait_for_who_wants_to_write)
         uint64_t at = 1000u * i;
         uint8_t bytes[64] = {[0] = 90};
         struct harness_message write = harness_write(at + 100, 2, 0x6000, 1, bytes),
-                               fence = harness_fence(at + 101, 3, 2, true, true),
+                               fence = harness_fence(at + 101, 3, SCOPE_AGENT, true, true),
                                control_message = {.cycle = at + 145, .tag = 4, .kind = kinds[i]},
                                resume = {.cycle = at + 250, .tag = 5, .kind = CACHE_CONTROL_RESUME};
         uint32_t asked = harness_count(walker);

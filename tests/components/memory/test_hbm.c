@@ -2,6 +2,7 @@
  * and every command of random traffic against the timing rules (dram_rules.c). */
 #include "dram.gen.h"
 #include "hbm.gen.h"
+#include "scope.gen.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -759,7 +760,7 @@ Test(hbm, a_fence_waits_for_what_came_before_it)
     set_up(unrefreshed());
     for (uint16_t i = 0; i < 20; i++)
         send(top, harness_read(1, i, i * 4096u, 64));
-    send(top, harness_fence(1, 100, 2, true, true));
+    send(top, harness_fence(1, 100, SCOPE_AGENT, true, true));
     send(top, harness_read(1, 101, 0, 64));
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_expect_eq(harness_log(top, 20)->tag, 100);

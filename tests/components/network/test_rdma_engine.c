@@ -4,6 +4,7 @@
 #include "atomic_op.gen.h"
 #include "mem.gen.h"
 #include "rdma_engine.gen.h"
+#include "scope.gen.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 extern const struct unit_type rdma_engine__generic;
 
 /* The request and the reply of a read on the link (harness.c). */
-#define READ_BYTES 24u
+#define READ_BYTES 25u /* 8 that frame it, and its fields */
 #define DATA_BYTES 72u
 #define PS_PER_S   UINT64_C(1000000000000)
 
@@ -172,7 +173,7 @@ Test(rdma_engine, writes_reads_and_fences_arrive_as_they_were_sent)
     for (unsigned i = 0; i < 64; i++)
         bytes[i] = (uint8_t)(i * 7 + 1);
     set_up(&w);
-    struct harness_message fence = harness_fence(2, 2, 2, true, true);
+    struct harness_message fence = harness_fence(2, 2, SCOPE_AGENT, true, true);
     send(harness_write(1, 1, 256, mask, bytes));
     send(fence);
     send(harness_read(400, 3, 260, 4));

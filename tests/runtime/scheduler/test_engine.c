@@ -90,11 +90,33 @@ Test(engine, the_first_failure_in_order_of_time_and_component_wins)
         probe_build();
         engine_set_limits(&(struct engine_limits){.tick_order = order});
         cr_assert_eq(engine_run(), ENGINE_FAILED);
-        cr_assert_str_eq(engine_failure(), "probe 1 failed");
+        cr_assert_str_eq(engine_failure(), "first: probe 1 failed");
         cr_assert_eq(engine.time_ps, 20000);
         engine_clear_failure();
         cr_assert_null(engine_failure());
     }
+}
+
+Test(engine, the_first_fault_of_each_program_is_kept_however_many_have_one)
+{
+    enum { PROGRAMS = 100 };
+    struct engine_fault fault;
+    build_start("faults");
+    uint32_t leaf = probe_instance(build_domain("core", 1000000000), "a", PROBE_CLOCK, 1, 1, false);
+    probe_build();
+    const struct component *c = platform_component(leaf);
+    for (uint32_t i = 0; i < 2 * PROGRAMS; i++)
+        engine_record_fault(c, i % PROGRAMS, i, NULL, "wrong");
+    for (uint32_t owner = 0; owner < PROGRAMS; owner++) {
+        cr_assert(engine_pop_fault(owner, &fault));
+        cr_assert_eq(fault.tag, owner);
+        cr_assert_not(engine_pop_fault(owner, &fault), "each is given once");
+        engine_record_fault(c, owner, 0, NULL, "wrong again");
+        cr_assert_not(engine_pop_fault(owner, &fault));
+        engine_clear_fault(owner);
+    }
+    engine_record_fault(c, 7, 1, NULL, "of another program");
+    cr_assert(engine_pop_fault(7, &fault));
 }
 
 Test(engine, a_host_call_wakes_a_component_at_its_next_edge)

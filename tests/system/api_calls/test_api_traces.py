@@ -256,6 +256,12 @@ def test_mistake_of_a_hand_is_named_before_anything_is_played(run, vecadd, tmp_p
     assert not stats.exists()
 
 
+def test_a_list_of_gpus_is_read_to_its_end(run, tmp_path):
+    trace = tmp_path / "cuda_calls.trace"
+    trace.write_text(f"heddle api-trace 2\nHIP unify devices: device: 1, gpus: {'0+' * 64}x\n")
+    run(f"{TINY} --play api={trace}", r"trace:2: error: 'gpus' is '0\+.*x', not numbers", status=1)
+
+
 # The extended grammar as somebody may write it: two streams, an event between them, symbols, copies
 # that nobody waits for.
 STREAMS = """heddle api-trace 1

@@ -239,7 +239,7 @@ def good(sass):
 def test_only_one_player_plays_a_list(sass, good):
     (sass / "two.heddle").write_text(TWO)
     run(f"{sass / 'two.heddle'} --generic --no-cache --play sass={good}",
-        "'b' cannot play beside 'a'", status=3)
+        "heddle: b: cannot play beside 'a'", status=3)
 
 
 RAW = f"""-kernel name = raw

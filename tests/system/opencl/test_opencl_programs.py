@@ -85,6 +85,11 @@ def test_user_event_that_nobody_can_set_is_a_deadlock_and_fails(run, program, th
                           done.output)) == 2
 
 
+def test_callback_that_no_thread_can_call_is_refused(run, program):
+    run(f"{R9NANO} --mode functional -- {program('mistakes')} stack",
+        "heddle: clSetEventCallback: no thread can be made", r"PASSED: \d+ checks, 0 failures")
+
+
 def test_call_that_was_given_a_wrong_pointer_is_named(run, program):
     run(f"{R9NANO} --mode functional -- {program('mistakes')} pointer",
         "clEnqueueWriteBuffer touched 0x40, where nothing is", status=139)

@@ -106,7 +106,8 @@ def moved(expected, found):
             else f" -> {new}"
         lines.append(f"  {name:13}{old}{change if old != new else ' as before'}")
     if expected[1:] == found[1:]:
-        lines.append("  Only other statistics differ: compare the file with that of a run before.")
+        lines.append("  Only other statistics differ: `heddle stats OLD NEW` lists them, where OLD "
+                     "is of a build without the change.")
     return "\n".join(lines)
 
 

@@ -70,7 +70,7 @@ def test_a_run_that_gives_up_is_repeated_on_all_threads(run):
     def messages(options):
         """Without what building the platform says, which is said once."""
         output = run(text + options, "the messages about the line at", status=3).output
-        return output[output.index("heddle: port "):]
+        return output[output.index("heddle: tester: port "):]
 
     alone = messages("")
     assert messages(" --threads 2") == messages(" --threads 3") == alone

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "components/host/printf/kernel_printf.h"
+#include "components/printf/kernel_printf.h"
 
 #include "hip_hostcall.h"
 

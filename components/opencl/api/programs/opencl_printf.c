@@ -10,10 +10,10 @@
 
 #include "base/grow.h"
 #include "base/number.h"
-#include "components/host/printf/kernel_printf.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/devices/opencl_features.h"
 #include "components/opencl/compiler/opencl_compiler.h"
+#include "components/printf/kernel_printf.h"
 
 enum { HEAD_BYTES = 8 };
 

@@ -3,6 +3,7 @@
  * the first callback. It waits for the first command that has one; the states before the end are
  * told at the end, too, since the driver does not say when a command began. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 
@@ -20,6 +21,21 @@ struct opencl_callback {
 static struct opencl_callback *callbacks, **callbacks_end = &callbacks; /* in the order of calls */
 static bool has_thread;
 
+static struct opencl_callback *unlink_callback(struct opencl_callback **link)
+{
+    struct opencl_callback *callback = *link;
+    *link = callback->next;
+    if (!*link)
+        callbacks_end = link;
+    return callback;
+}
+
+static void free_callback(struct opencl_callback *callback)
+{
+    opencl_drop(&callback->event->object);
+    free(callback);
+}
+
 /* The first callback whose event is over, taken out of the list. */
 static struct opencl_callback *pop_due(void)
 {
@@ -29,12 +45,8 @@ static struct opencl_callback *pop_due(void)
         bool is_due = opencl_event_is_over(callback->event)
                       || (callback->state >= CL_SUBMITTED
                           && (is_user || callback->event->state != CL_QUEUED));
-        if (is_due) {
-            *link = callback->next;
-            if (!*link)
-                callbacks_end = link;
-            return callback;
-        }
+        if (is_due)
+            return unlink_callback(link);
     }
     return NULL;
 }
@@ -60,8 +72,7 @@ static void make_call(struct opencl_callback *callback)
     opencl_leave(CL_SUCCESS);
     callback->call(handle, state < 0 ? state : callback->state, callback->data);
     opencl_enter("clSetEventCallback");
-    opencl_drop(&callback->event->object);
-    free(callback);
+    free_callback(callback);
 }
 
 static void *serve_callbacks(void *unused)
@@ -81,15 +92,30 @@ static void *serve_callbacks(void *unused)
     return NULL;
 }
 
+/* Refuses a callback that is listed: there can be no thread, of which the next callback makes
+ * another attempt. */
+static cl_int refuse_callback(const struct opencl_callback *callback, int error)
+{
+    struct opencl_callback **link = &callbacks;
+    opencl_enter("clSetEventCallback");
+    opencl.hip->say_call("no thread can be made that would call the function: %s", strerror(error));
+    while (*link != callback)
+        link = &(*link)->next;
+    free_callback(unlink_callback(link));
+    has_thread = false;
+    return opencl_leave(CL_OUT_OF_HOST_MEMORY);
+}
+
 static cl_int add_callback(cl_event handle, cl_int state,
-                           void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data)
+                           void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data,
+                           struct opencl_callback **added)
 {
     struct opencl_event *event = opencl_find(OPENCL_EVENT, handle);
     if (!event)
         return CL_INVALID_EVENT;
     if (!call || (state != CL_SUBMITTED && state != CL_RUNNING && state != CL_COMPLETE))
         return CL_INVALID_VALUE;
-    struct opencl_callback *callback = opencl_allocate(sizeof *callback);
+    struct opencl_callback *callback = *added = opencl_allocate(sizeof *callback);
     *callback = (struct opencl_callback){
         .event = event, .handle = handle, .state = state, .call = call, .data = data};
     opencl_hold(&event->object);
@@ -102,13 +128,13 @@ static cl_int add_callback(cl_event handle, cl_int state,
 cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int state,
                                       void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data)
 {
+    struct opencl_callback *added = NULL;
     cl_int error = opencl_enter("clSetEventCallback");
     if (error == CL_SUCCESS)
-        error = add_callback(event, state, call, data);
-    bool is_first = error == CL_SUCCESS && !has_thread;
+        error = add_callback(event, state, call, data, &added);
+    bool is_first = added && !has_thread;
     has_thread |= is_first;
     opencl_leave(error);
-    if (is_first && opencl.hip->make_thread(serve_callbacks, NULL) != 0)
-        return CL_OUT_OF_HOST_MEMORY;
-    return error;
+    int failure = is_first ? opencl.hip->make_thread(serve_callbacks, NULL) : 0;
+    return failure ? refuse_callback(added, failure) : error;
 }

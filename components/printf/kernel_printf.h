@@ -1,7 +1,7 @@
 /* printf of kernels, as the host prints it: the conversions of C, with OpenCL's vectors ("%v4hlf").
  * Where arguments and strings are, the front end knows. */
-#ifndef HEDDLE_COMPONENTS_HOST_PRINTF_KERNEL_PRINTF_H
-#define HEDDLE_COMPONENTS_HOST_PRINTF_KERNEL_PRINTF_H
+#ifndef HEDDLE_COMPONENTS_PRINTF_KERNEL_PRINTF_H
+#define HEDDLE_COMPONENTS_PRINTF_KERNEL_PRINTF_H
 
 #include <stddef.h>
 #include <stdint.h>
