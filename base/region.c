@@ -18,7 +18,7 @@
 #define OWN_BLOCK_BYTES (LAST_BYTES / 4)
 #define READ_BYTES      ((size_t)64 * 1024)
 
-enum { LEAST_ITEMS = 4 }; /* of a list; a power of two */
+enum { ITEMS_MIN = 4 }; /* of a list; a power of two */
 
 struct region_block {
     struct region_block *next;
@@ -145,7 +145,7 @@ void *region_grow(struct region *region, void *items, uint32_t count, uint32_t *
 {
     if (count < *capacity)
         return items;
-    *capacity = count == 0 ? LEAST_ITEMS : count * 2;
+    *capacity = count == 0 ? ITEMS_MIN : count * 2;
     void *grown = region_take_array(region, *capacity, item_size);
     if (count > 0)
         memcpy(grown, items, count * item_size);
@@ -155,6 +155,6 @@ void *region_grow(struct region *region, void *items, uint32_t count, uint32_t *
 void *region_grow_counted(struct region *region, void *items, uint32_t count, size_t item_size)
 {
     uint32_t capacity = count;
-    bool is_full = count == 0 || (count >= LEAST_ITEMS && (count & (count - 1)) == 0);
+    bool is_full = count == 0 || (count >= ITEMS_MIN && (count & (count - 1)) == 0);
     return is_full ? region_grow(region, items, count, &capacity, item_size) : items;
 }

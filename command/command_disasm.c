@@ -99,7 +99,7 @@ static void print_code(FILE *out, enum isa_target target, const struct code_obje
 {
     for (size_t at = 0; at < size;) {
         struct isa_inst inst;
-        char text[ISA_MAX_TEXT];
+        char text[ISA_TEXT_MAX];
         const char *label = label_at(object, address + at), *note = "";
         int length = isa_decode(target, bytes + at, size - at, &inst);
         if (label)
@@ -145,7 +145,7 @@ static bool print_line(FILE *out, enum isa_target target, const uint8_t *bytes, 
 {
     for (size_t at = 0; at < size;) {
         struct isa_inst inst;
-        char text[ISA_MAX_TEXT];
+        char text[ISA_TEXT_MAX];
         int length = isa_decode(target, bytes + at, size - at, &inst);
         fputs(at ? "; " : "", out);
         if (length <= 0 && length != ISA_ERROR_UNIMPLEMENTED) {

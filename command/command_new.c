@@ -31,7 +31,7 @@ static const struct new_file part_files[] = {
     {"_test.heddle", new_part_test},
 };
 
-#define NAME_MAX_LENGTH 64
+#define NAME_LENGTH_MAX 64
 
 static const struct new_kind {
     const char *name;
@@ -65,11 +65,11 @@ static bool check_name(const char *name, struct view_error *error)
 {
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
     if (!*name || name[length] || !strchr("abcdefghijklmnopqrstuvwxyz", *name)
-        || length > NAME_MAX_LENGTH) {
+        || length > NAME_LENGTH_MAX) {
         snprintf(error->text, sizeof error->text,
                  "'%.80s' cannot be a name: take lower-case letters, digits and '_', a letter "
                  "first, at most %d characters",
-                 name, NAME_MAX_LENGTH);
+                 name, NAME_LENGTH_MAX);
         return false;
     }
     for (size_t i = 0; i < ARRAY_COUNT(taken_names); i++)

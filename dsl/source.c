@@ -55,7 +55,7 @@ static char *plain_text(struct region *region, const char *text, size_t size, ui
 struct source_file *source_add(struct source_set *set, const char *name, const char *text,
                                size_t size)
 {
-    if (size > SOURCE_MAX_BYTES || (size_t)set->next_base + size + 1 > UINT32_MAX)
+    if (size > SOURCE_BYTES_MAX || (size_t)set->next_base + size + 1 > UINT32_MAX)
         return NULL;
     struct source_file *file = region_take(set->region, sizeof *file);
     file->name = region_strdup(set->region, name);
@@ -103,7 +103,7 @@ static FILE *open_bounded(const char *name, const char **reason)
         why = "it is a directory";
     else if (!S_ISREG(status.st_mode))
         why = "it is not a regular file";
-    else if ((uint64_t)status.st_size > SOURCE_MAX_BYTES)
+    else if ((uint64_t)status.st_size > SOURCE_BYTES_MAX)
         why = SOURCE_TOO_LARGE;
     FILE *stream = !why ? fopen(name, "rb") : NULL;
     if (!stream)
@@ -126,7 +126,7 @@ struct source_file *source_read(struct source_set *set, const char *name, const 
         return NULL;
     /* Files of /proc say that they are empty, and one may grow meanwhile. */
     size_t size;
-    const char *text = region_read(set->region, stream, SOURCE_MAX_BYTES, &size);
+    const char *text = region_read(set->region, stream, SOURCE_BYTES_MAX, &size);
     bool failed = ferror(stream) != 0;
     fclose(stream);
     if (failed) {

@@ -47,7 +47,7 @@ struct source_position {
 };
 
 /* The largest file that is read; more is an error, so that offsets fit. */
-#define SOURCE_MAX_BYTES ((size_t)4 * 1024 * 1024)
+#define SOURCE_BYTES_MAX ((size_t)4 * 1024 * 1024)
 #define SOURCE_TOO_LARGE "it is larger than 4 MiB"
 
 void source_set_init(struct source_set *set, struct region *region);

@@ -81,7 +81,7 @@ enum rpc_result rpc_next(struct rpc_reader *reader, const char **body, size_t *s
         return RPC_MORE;
     if (header == 0 || !find_length(bytes, header, size)) {
         reader->begin += header > 0 ? header : RPC_HEADER_MAX;
-        return RPC_NO_LENGTH;
+        return RPC_LENGTH_MISSING;
     }
     if (*size > RPC_MESSAGE_MAX) {
         size_t come = min(there - header, *size);

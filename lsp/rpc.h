@@ -32,7 +32,7 @@ struct rpc_reader {
 enum rpc_result {
     RPC_MORE,    /* no whole message yet */
     RPC_MESSAGE, /* `*body` until the next call */
-    RPC_NO_LENGTH,
+    RPC_LENGTH_MISSING,
     RPC_TOO_LONG
 };
 

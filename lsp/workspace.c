@@ -93,8 +93,8 @@ static bool file_has(struct server *s, const char *path, const char *name)
     if (document)
         return text_has(document->text, document->size, name);
     FILE *file = fopen(path, "rb");
-    char *text = file ? malloc(SOURCE_MAX_BYTES) : NULL; /* no description is larger */
-    size_t size = text ? fread(text, 1, SOURCE_MAX_BYTES, file) : 0;
+    char *text = file ? malloc(SOURCE_BYTES_MAX) : NULL; /* no description is larger */
+    size_t size = text ? fread(text, 1, SOURCE_BYTES_MAX, file) : 0;
     bool has_name = size > 0 && text_has(text, size, name);
     free(text);
     if (file)

@@ -122,7 +122,7 @@ static void write_end(const struct dot_pen *pen, const struct dot_node *node, ui
 {
     bool across = pen->graph->layout == VIEW_LAYOUT_COLUMN;
     fprintf(pen->out, "%sn%" PRIu32, pen->prefix, node->id);
-    if (!node->is_stub && port != DOT_NO_PORT)
+    if (!node->is_stub && port != DOT_PORT_NONE)
         fprintf(pen->out, ":p%" PRIu32 ":%s", port,
                 node->type->ports[port].is_in ? across ? "n" : "w"
                 : across                      ? "s"
@@ -141,7 +141,7 @@ static void write_label_end(const struct dot_pen *pen, uint32_t index, bool far)
 static void write_end_name(FILE *out, const struct dot_node *node, uint32_t port)
 {
     dot_write_quoted(out, *node->path ? node->path : node->label);
-    if (node->is_stub || port == DOT_NO_PORT)
+    if (node->is_stub || port == DOT_PORT_NONE)
         return;
     putc('.', out);
     dot_write_quoted(out, node->type->ports[port].name);
@@ -235,7 +235,7 @@ static uint32_t wires_in_box(const struct dot_graph *graph, uint32_t box)
 static void write_end_text(FILE *out, const struct dot_node *node, uint32_t port)
 {
     escape_html(out, node->label);
-    if (node->is_stub || port == DOT_NO_PORT)
+    if (node->is_stub || port == DOT_PORT_NONE)
         return;
     putc('.', out);
     escape_html(out, node->type->ports[port].name);

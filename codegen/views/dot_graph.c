@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "dsl/compiler_bug.h"
 
-#define PATH_MAX_DEPTH 32
+#define PATH_DEPTH_MAX 32
 
 struct path_step {
     const char *name;
@@ -18,7 +18,7 @@ struct path_step {
 };
 
 struct expand_path {
-    struct path_step steps[PATH_MAX_DEPTH];
+    struct path_step steps[PATH_DEPTH_MAX];
     uint32_t count;
     bool matched;
 };
@@ -46,7 +46,7 @@ static bool parse_expand_path(struct region *region, const char *text, struct ex
     char *copy = region_strdup(region, text);
     char *rest = NULL;
     for (char *step = strtok_r(copy, ".", &rest); step; step = strtok_r(NULL, ".", &rest)) {
-        if (path->count == PATH_MAX_DEPTH)
+        if (path->count == PATH_DEPTH_MAX)
             return false;
         struct path_step *s = &path->steps[path->count++];
         char *bracket = strchr(step, '[');
@@ -295,18 +295,18 @@ static uint32_t decl_index(const struct model_type *type, const struct model_por
     for (uint32_t i = 0; i < type->port_count; i++)
         if (&type->ports[i] == decl)
             return i;
-    return DOT_NO_PORT;
+    return DOT_PORT_NONE;
 }
 
 /* Outwards from a leaf's port to the port by which the same wire leaves a member of `node`;
- * DOT_NO_PORT: it does not. */
+ * DOT_PORT_NONE: it does not. */
 static uint32_t port_at_node(const struct builder *b, const struct model_port *port,
                              const struct dot_node *node)
 {
     for (; port; port = b->outer[port_number(b, port)])
         if (b->own[port->owner->id] == node)
             return decl_index(node->type, port->decl);
-    return DOT_NO_PORT;
+    return DOT_PORT_NONE;
 }
 
 /* The node of the smallest composite around both ends: for a wire between two elements of an array,
@@ -442,9 +442,9 @@ static void add_connection(struct builder *b, const struct model_connection *c,
         return;
     uint32_t from_port = from ? port_at_node(b, c->from, from) : port_at_node(b, c->to, scope);
     uint32_t to_port = to ? port_at_node(b, c->to, to) : port_at_node(b, c->from, scope);
-    if (from == to && !from->is_stub && from->type->is_composite && from_port == DOT_NO_PORT)
+    if (from == to && !from->is_stub && from->type->is_composite && from_port == DOT_PORT_NONE)
         return;
-    if ((!from && from_port == DOT_NO_PORT) || (!to && to_port == DOT_NO_PORT))
+    if ((!from && from_port == DOT_PORT_NONE) || (!to && to_port == DOT_PORT_NONE))
         return;
     bool inside = from && to; /* a connection that leaves has its other end outside the picture */
     struct dot_edge edge = {.protocol = c->protocol,
@@ -460,7 +460,7 @@ static void add_connection(struct builder *b, const struct model_connection *c,
     edge.from = from ? from : stubs[from_port];
     edge.to = to ? to : stubs[to_port];
     if (b->graph->is_overview)
-        edge.from_port = edge.to_port = DOT_NO_PORT;
+        edge.from_port = edge.to_port = DOT_PORT_NONE;
     if (b->graph->is_overview && from == to)
         return;
     merge_edge(b, edge);
@@ -477,7 +477,7 @@ static void finish_edges(struct builder *b)
         const struct dot_node *ends[] = {e->from, e->to};
         const uint32_t ports[] = {e->from_port, e->to_port};
         for (unsigned k = 0; k < 2; k++) {
-            if (!ends[k]->is_stub && ports[k] != DOT_NO_PORT)
+            if (!ends[k]->is_stub && ports[k] != DOT_PORT_NONE)
                 ends[k]->port_used[ports[k]] = true;
             for (struct dot_node *n = b->nodes.items[ends[k]->id]; n; n = n->parent)
                 n->is_shown = true;

@@ -24,7 +24,7 @@
 #include "dot_kind.h"
 #include "view.h"
 
-#define DOT_NO_PORT     UINT32_MAX
+#define DOT_PORT_NONE   UINT32_MAX
 /* Elements of an array that an overview still draws one by one, and of all such arrays together:
  * with three arrays of eight connections hide what they join. */
 #define DOT_SMALL_ARRAY 8
@@ -62,7 +62,7 @@ struct dot_node {
 
 struct dot_edge {
     const struct dot_node *from, *to;
-    uint32_t from_port, to_port; /* index in type->ports, or DOT_NO_PORT */
+    uint32_t from_port, to_port; /* index in type->ports, or DOT_PORT_NONE */
     const struct model_protocol *protocol;
     enum dot_traffic traffic;           /* the protocol's; orders to a cache or a TLB are control */
     const struct model_link_type *link; /* NULL: a wire */

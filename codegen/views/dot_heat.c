@@ -128,7 +128,7 @@ void dot_heat_tooltip(const struct dot_pen *pen, const struct dot_node *node)
 
 static bool at_port(const struct dot_node *node, uint32_t port, const struct model_port *end)
 {
-    bool is_own = !node->is_stub && port != DOT_NO_PORT && end->owner->type == node->type;
+    bool is_own = !node->is_stub && port != DOT_PORT_NONE && end->owner->type == node->type;
     return !is_own || strcmp(node->type->ports[port].name, end->decl->name) == 0;
 }
 

@@ -10,7 +10,7 @@
 /* HBM of four stacks, or eight where four of HBM3 (JESD238: 819 GB/s each) would not do: as the HIP
  * library says, too. */
 #define STACK_BITS          1024u
-#define STACK_MOST_BYTES    UINT64_C(819200000000)
+#define STACK_BANDWIDTH_MAX UINT64_C(819200000000)
 #define ASSUMED_HOST_MEMORY (UINT64_C(64) << 30)
 #define GPUS_MAX            128u        /* libdrm, drmGetMinorBase(): minor numbers 128 to 255 */
 #define FIRST_SIMD          0x80001000u /* kernel, kfd_crat.c: gpu_processor_id_low */
@@ -157,7 +157,7 @@ static void fill_bank(const struct model *model, struct topology_node *node,
                       const struct model_space *memory)
 {
     uint64_t bandwidth = bandwidth_of(model, node);
-    uint32_t stacks = bandwidth > 4 * STACK_MOST_BYTES ? 8 : 4;
+    uint32_t stacks = bandwidth > 4 * STACK_BANDWIDTH_MAX ? 8 : 4;
     node->bank.bytes = memory ? memory->each_bytes * memory->target_count : 0;
     node->bank.bits = stacks * STACK_BITS;
     node->bank.mhz = (uint32_t)(bandwidth / (2 * node->bank.bits / 8) / 1000000);

@@ -229,8 +229,8 @@ static bool check_unified(const struct options *o)
 /* "0x1240": each names a line. */
 static bool check_watch(const struct options *o)
 {
-    if (o->watch.count > PLATFORM_LINES) {
-        command_say("at most %d lines can be watched", PLATFORM_LINES);
+    if (o->watch.count > PLATFORM_LINES_MAX) {
+        command_say("at most %d lines can be watched", PLATFORM_LINES_MAX);
         return false;
     }
     for (size_t i = 0; i < o->watch.count; i++) {

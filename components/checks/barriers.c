@@ -49,7 +49,7 @@ static void report_barrier(enum finding_kind kind, struct check_place first,
 
 static struct check_place whole_wave(const struct check_wave *wave, uint32_t instruction)
 {
-    return check_wave_place(wave, instruction, FINDING_NO_LANE);
+    return check_wave_place(wave, instruction, FINDING_LANE_NONE);
 }
 
 /* The others of the work-group that wait at their own number `barriers`, at another place? */

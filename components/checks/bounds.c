@@ -58,7 +58,7 @@ static void step_readonly(const struct check_wave *wave, const struct observed_i
     if (stores)
         check_stores(check_step_place(wave, s, 0), m->address, m->mask, m->bytes);
     if (a && s->address && a->kind != ISA_SCALAR_LOAD)
-        check_stores(check_step_place(wave, s, FINDING_NO_LANE), &a->address, 1, 4u * a->valid);
+        check_stores(check_step_place(wave, s, FINDING_LANE_NONE), &a->address, 1, 4u * a->valid);
 }
 
 const struct check check_readonly = {.step = step_readonly};

@@ -33,7 +33,7 @@ struct check_identity {
 struct check_place {
     const struct check_identity *identity;
     uint32_t wavefront, instruction;
-    uint32_t lane; /* or FINDING_NO_LANE */
+    uint32_t lane; /* or FINDING_LANE_NONE */
 };
 
 /* Begins a finding at one place, or at two. False: it is known already, and counted. */

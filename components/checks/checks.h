@@ -32,7 +32,7 @@ struct check_group {
     uint64_t scratch, scratch_end; /* its private memory; both 0: none */
     uint32_t scratch_bytes;        /* scratch memory of a wavefront */
     uint32_t lds_bytes;
-    uint32_t wave[WORK_MAX_WAVEFRONTS]; /* slots, of those that have begun */
+    uint32_t wave[WORK_WAVEFRONTS_MAX]; /* slots, of those that have begun */
 };
 const struct check_group *check_group_of(const struct check_wave *wave);
 /* The wavefront at a slot, which keeps it until all of its work-group have ended. */

@@ -231,7 +231,7 @@ static void print_place(FILE *out, const struct finding_place *p, const char *ar
     if (p->kernel[0])
         fprintf(out, ", work-group (%u,%u,%u), wavefront %u", p->group[0], p->group[1], p->group[2],
                 p->wavefront);
-    if (p->kernel[0] && p->lane != FINDING_NO_LANE)
+    if (p->kernel[0] && p->lane != FINDING_LANE_NONE)
         fprintf(out, ", lane %u", p->lane);
     fprintf(out, "\n");
 }
@@ -303,7 +303,7 @@ static void write_place(struct json *out, const struct finding_place *p)
         json_close(out, ']');
         json_uint(out, "wavefront", p->wavefront);
     }
-    if (p->kernel[0] && p->lane != FINDING_NO_LANE)
+    if (p->kernel[0] && p->lane != FINDING_LANE_NONE)
         json_uint(out, "lane", p->lane);
     if (p->bytes)
         json_uint(out, "bytes", p->bytes);

@@ -34,7 +34,7 @@ enum finding_kind {
 };
 
 enum { FINDING_TEXT = 160 };
-#define FINDING_NO_LANE UINT32_MAX
+#define FINDING_LANE_NONE UINT32_MAX
 
 /* The instruction that did something. For a call of the host `kernel` is "", `text` names the call.
  */
@@ -45,7 +45,7 @@ struct finding_place {
     uint64_t pc;               /* 0: there is none */
     uint64_t launch;           /* number of the launch, from 1; 0: none */
     uint32_t gpu, group[3], wavefront;
-    uint32_t lane;  /* or FINDING_NO_LANE */
+    uint32_t lane;  /* or FINDING_LANE_NONE */
     uint32_t bytes; /* that were accessed; 0: nothing was */
 };
 

@@ -32,7 +32,7 @@ static bool needs_calls(void)
 
 static void place_call(const struct driver_call *call, struct finding_place *place)
 {
-    *place = (struct finding_place){.pc = call->code, .lane = FINDING_NO_LANE};
+    *place = (struct finding_place){.pc = call->code, .lane = FINDING_LANE_NONE};
     snprintf(place->text, sizeof place->text, "%s", call->name);
     snprintf(place->source, sizeof place->source, "%s", call->source);
     if (call->code) {

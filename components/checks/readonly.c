@@ -30,11 +30,11 @@ static void check_store(const struct check_place *place, uint64_t address, uint3
 
 void check_stores(struct check_place place, const uint64_t *address, uint64_t mask, uint32_t bytes)
 {
-    bool by_lane = place.lane != FINDING_NO_LANE;
+    bool by_lane = place.lane != FINDING_LANE_NONE;
     uint64_t last = UINT64_MAX;
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(mask);
-        place.lane = by_lane ? lane : FINDING_NO_LANE;
+        place.lane = by_lane ? lane : FINDING_LANE_NONE;
         if (address[lane] / 16 != last)
             check_store(&place, address[lane], bytes);
         last = address[lane] / 16;

@@ -5,7 +5,7 @@
 #include "check_place.h"
 
 /* The lanes of `mask` store so many bytes at global addresses; of one that is no lane's
- * (FINDING_NO_LANE) the first address counts. */
+ * (FINDING_LANE_NONE) the first address counts. */
 void check_stores(struct check_place place, const uint64_t *address, uint64_t mask, uint32_t bytes);
 
 #endif

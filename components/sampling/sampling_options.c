@@ -10,7 +10,7 @@
 
 /* Shares of all cycles. */
 #define DEFAULT_AIM 0.01
-#define LEAST_AIM   0.0001
+#define AIM_MIN     0.0001
 #define AIM_MAX     0.5
 
 /* One element of a list; `size` is its length. */
@@ -187,7 +187,7 @@ bool sampling_parse_error(const char *error, struct sampling *s, char *mistake, 
     }
     s->aim = strtod(error, &end) / 100;
     bool good = *error >= '0' && *error <= '9' && !*(end + (*end == '%'));
-    if (good && s->aim >= LEAST_AIM && s->aim <= AIM_MAX)
+    if (good && s->aim >= AIM_MIN && s->aim <= AIM_MAX)
         return true;
     snprintf(mistake, size,
              "'--error %s': it is how far off the sum may be, in per cent, from 0.01 to 50, as in "

@@ -125,7 +125,7 @@ static const struct sampler_kernel *known_kernel(const struct sampler *s,
            && (s->kernel[i].kernel != shape->kernel || s->kernel[i].gpu != shape->gpu
                || s->kernel[i].age != shape->age))
         i++;
-    if (i == SAMPLER_KERNELS)
+    if (i == SAMPLER_KERNELS_MAX)
         i--;
     return i < s->kernel_count ? &s->kernel[i] : NULL;
 }

@@ -45,9 +45,9 @@
 enum {
     SAMPLER_VECTOR = 64, /* buckets of addresses */
     SAMPLER_GROUPS = 512,
-    SAMPLER_KERNELS = 256, /* kernels on GPUs, of an age */
-    SAMPLER_SPLIT = 8,     /* groups of a kernel until the tolerance doubles */
-    SAMPLER_HISTORY = 32,  /* launches that a prediction looks back at */
+    SAMPLER_KERNELS_MAX = 256, /* kernels on GPUs, of an age */
+    SAMPLER_SPLIT = 8,         /* groups of a kernel until the tolerance doubles */
+    SAMPLER_HISTORY = 32,      /* launches that a prediction looks back at */
     SAMPLER_TABLE = 1 << 15,
     SAMPLER_DEPTH = 6,  /* launches that warm up, by default */
     SAMPLER_AHEAD = 31, /* launches that are known before their turn */
@@ -153,7 +153,7 @@ struct sampler {
     uint32_t predicted;
     enum sampling_way way;
     uint32_t history[SAMPLER_HISTORY]; /* groups, newest first */
-    struct sampler_kernel kernel[SAMPLER_KERNELS];
+    struct sampler_kernel kernel[SAMPLER_KERNELS_MAX];
     struct sampler_group group[SAMPLER_GROUPS];
     struct sampler_memory memory[SAMPLER_TABLE];
 };

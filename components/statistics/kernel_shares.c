@@ -22,10 +22,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct kernel_shares *find_share(bool open, uint32_t kernel)
 {
-    for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++)
+    for (uint32_t i = 0; i < KERNEL_SHARES_MAX; i++)
         if (shares[i].is_open == open && (!open || shares[i].kernel == kernel))
             return &shares[i];
-    bug("statistics: more than %d kernels have shares, or kernel %u has none", KERNEL_SHARES_OPEN,
+    bug("statistics: more than %d kernels have shares, or kernel %u has none", KERNEL_SHARES_MAX,
         kernel);
 }
 
@@ -35,7 +35,7 @@ void kernel_shares_open(uint32_t kernel)
         return;
     pthread_mutex_lock(&lock);
     if (!shares)
-        shares = arena_reserve(KERNEL_SHARES_OPEN * sizeof *shares);
+        shares = arena_reserve(KERNEL_SHARES_MAX * sizeof *shares);
     struct kernel_shares *s = find_share(false, kernel);
     s->is_open = true;
     s->kernel = kernel;
@@ -147,7 +147,7 @@ static uint64_t put_shares(struct checkpoint_sink *to)
     uint64_t size = 0;
     if (!shares)
         return 0;
-    for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++) {
+    for (uint32_t i = 0; i < KERNEL_SHARES_MAX; i++) {
         const struct kernel_shares *s = &shares[i];
         const uint64_t head[] = {s->kernel, s->count};
         if (!s->is_open)
@@ -223,6 +223,6 @@ void kernel_shares_reset(void)
 {
     checkpoint_register(&shares_part);
     if (shares)
-        for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++)
+        for (uint32_t i = 0; i < KERNEL_SHARES_MAX; i++)
             shares[i].is_open = false;
 }

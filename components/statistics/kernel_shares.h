@@ -17,7 +17,7 @@ enum kernel_merge {
 };
 
 /* A few kernels at a time: as many as command processors run. */
-#define KERNEL_SHARES_OPEN    4096
+#define KERNEL_SHARES_MAX     4096
 #define KERNEL_SHARES_DETAILS 128
 
 void kernel_shares_open(uint32_t kernel);

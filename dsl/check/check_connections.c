@@ -81,7 +81,7 @@ static struct wire_end open_boundary(struct elaboration *e, const struct wire_en
                                      struct wire *wire)
 {
     struct wire_end at = *leaf;
-    for (int i = 0; wire && i <= 2 * ELABORATE_MAX_DEPTH; i++) {
+    for (int i = 0; wire && i <= 2 * ELABORATE_DEPTH_MAX; i++) {
         bool from_left = wire->left.node == at.node && wire->left.port == at.port
                          && wire->left.element == at.element;
         at = from_left ? wire->right : wire->left;
@@ -365,7 +365,7 @@ static void run_clock_crossing(struct elaboration *e)
         const struct route_path *path = &e->paths.items[i];
         const struct node *a = path->from.node, *b = path->to.node;
         bool has_link = path->carrier && path->carrier->link;
-        if (!path->is_complete || has_link || a->domain == NO_DOMAIN || b->domain == NO_DOMAIN
+        if (!path->is_complete || has_link || a->domain == DOMAIN_NONE || b->domain == DOMAIN_NONE
             || share_clock(a, b))
             continue;
         struct diagnostic *d = diagnostic_add(
@@ -387,7 +387,7 @@ static void run_clocks(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         const struct node *node = e->nodes.items[i];
-        if (node->object.type->model.is_composite || node->domain != NO_DOMAIN)
+        if (node->object.type->model.is_composite || node->domain != DOMAIN_NONE)
             continue;
         const struct node *top = node;
         while (top->parent && top->parent->parent)

@@ -45,8 +45,8 @@ static void follow(struct channels *c, uint32_t start, uint32_t space)
     for (;;) {
         const struct route_path *p = &c->e->paths.items[path];
         uint32_t next =
-            p->is_complete && p->to.node->routes_to ? p->to.node->routes_to[space] : NO_ROUTE;
-        if (next == NO_ROUTE)
+            p->is_complete && p->to.node->routes_to ? p->to.node->routes_to[space] : ROUTE_NONE;
+        if (next == ROUTE_NONE)
             return;
         add_edge(c, path, next);
         if (next == start)

@@ -23,7 +23,7 @@ static uint64_t needed_by_link(struct elaboration *e, const struct route_path *p
 {
     const struct model_link_type *link = path->carrier->link->model;
     const struct model_protocol *protocol = protocol_bound(e, &path->to);
-    if (!link || !protocol || path->to.node->domain == NO_DOMAIN)
+    if (!link || !protocol || path->to.node->domain == DOMAIN_NONE)
         return 0;
     uint64_t hz = e->domains.items[path->to.node->domain].hz;
     wide needed = (wide)link->latency_ps * 2 * hz / PS_PER_S * path_width(e, path);

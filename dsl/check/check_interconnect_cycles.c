@@ -21,7 +21,7 @@ struct search {
     uint32_t depth;
 };
 
-#define NO_PATH UINT32_MAX
+#define PATH_NONE UINT32_MAX
 
 /* Routes by the map are known, so check_deadlock.c says what goes around on them. */
 static bool is_routed(const struct search *s, uint32_t from)
@@ -30,7 +30,7 @@ static bool is_routed(const struct search *s, uint32_t from)
         const uint32_t *routes = s->stack[i]->routes_to;
         bool leads = false;
         for (uint32_t k = 0; routes && k < s->e->spaces.count; k++)
-            leads |= routes[k] != NO_ROUTE;
+            leads |= routes[k] != ROUTE_NONE;
         if (!leads)
             return false;
     }
@@ -67,7 +67,7 @@ static void search_from(struct search *s, const struct node *root)
     while (s->depth > 0) {
         const struct node *node = s->stack[s->depth - 1];
         uint32_t path = s->stack_path[s->depth - 1];
-        if (path == NO_PATH) {
+        if (path == PATH_NONE) {
             s->colour[node->model.id] = BLACK;
             s->depth--;
             if (s->depth > 0)
@@ -97,7 +97,7 @@ static void run_interconnect_cycles(struct elaboration *e)
     s.stack = region_take(e->region, (nodes + 1) * sizeof *s.stack);
     s.stack_path = region_take(e->region, (nodes + 1) * sizeof *s.stack_path);
     for (uint32_t i = 0; i < nodes; i++)
-        s.first[i] = NO_PATH;
+        s.first[i] = PATH_NONE;
     for (uint32_t i = paths; i-- > 0;) {
         const struct route_path *path = &e->paths.items[i];
         if (!path->is_complete)

@@ -68,8 +68,8 @@ static const struct route_path *forward(const struct coherence *c, const struct 
     if (node->ports[port].count == 1)
         return route_next_path(c, node, port, 0);
     uint32_t path =
-        node->routes_to && access->space ? node->routes_to[access->space->id] : NO_ROUTE;
-    return path != NO_ROUTE ? &c->e->paths.items[path] : NULL;
+        node->routes_to && access->space ? node->routes_to[access->space->id] : ROUTE_NONE;
+    return path != ROUTE_NONE ? &c->e->paths.items[path] : NULL;
 }
 
 static const char *protocol_of(const struct node *node, uint32_t port)

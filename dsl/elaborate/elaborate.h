@@ -245,7 +245,7 @@ struct node {
     VECTOR(struct link_use *) links;
     VECTOR(struct node *) children;
     struct port_group *ports;
-    uint32_t domain; /* NO_DOMAIN: none */
+    uint32_t domain; /* DOMAIN_NONE: none */
     uint32_t *clocks;
     bool is_expanded, is_damaged, connected;
     bool is_incomplete;    /* an `if` or `for` that could not be decided was left out */
@@ -262,7 +262,7 @@ struct node {
     bool has_partition;
 };
 
-#define NO_DOMAIN UINT32_MAX
+#define DOMAIN_NONE UINT32_MAX
 
 /* One --set. */
 struct override {
@@ -300,9 +300,9 @@ struct elaboration {
 
 /* Bounds on what one description may expand to. The largest platforms that come with heddle take a
  * twentieth of the memory. */
-#define ELABORATE_MAX_WORK  ((uint64_t)5000000)
-#define ELABORATE_MAX_BYTES ((size_t)4 << 30)
-#define ELABORATE_MAX_DEPTH 100
+#define ELABORATE_WORK_MAX  ((uint64_t)5000000)
+#define ELABORATE_BYTES_MAX ((size_t)4 << 30)
+#define ELABORATE_DEPTH_MAX 100
 
 /* Counts work; false, with a diagnostic the first time, when there is too much. */
 bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span span);
@@ -495,7 +495,7 @@ void maps_apply(struct elaboration *e);
 void partitions_apply(struct elaboration *e);
 
 /* elaborate_route.c */
-#define NO_ROUTE UINT32_MAX
+#define ROUTE_NONE UINT32_MAX
 /* True if the node passes requests on, as interconnects do, which have `any` ports in both
  * directions. */
 bool node_forwards(const struct node *node);

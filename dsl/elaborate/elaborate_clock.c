@@ -5,11 +5,11 @@
 
 #include "elaborate.h"
 
-/* Domain index of the clock called `name` in the body of `node`, NO_DOMAIN when there is none. */
+/* Domain index of the clock called `name` in the body of `node`, DOMAIN_NONE when there is none. */
 static uint32_t clocks_find(const struct node *node, const char *name)
 {
     int32_t clock = item_list_find(&node->object.type->clocks, name);
-    return clock >= 0 ? node->clocks[clock] : NO_DOMAIN;
+    return clock >= 0 ? node->clocks[clock] : DOMAIN_NONE;
 }
 
 static uint32_t add_domain(struct elaboration *e, const char *name, uint64_t hz, struct span span)
@@ -79,7 +79,7 @@ static uint32_t unknown_clock(struct elaboration *e, const struct node *in, stru
         diagnostic_suggest(e->diagnostics, d, suggestion.best);
     else
         diagnostic_help(e->diagnostics, d, "declare it: 'clock %s = 1GHz;'", name.text);
-    return in->domain != NO_DOMAIN ? in->domain : add_domain(e, name.text, 1000000000, name.span);
+    return in->domain != DOMAIN_NONE ? in->domain : add_domain(e, name.text, 1000000000, name.span);
 }
 
 /* A clock input is bound in the braces of the instance to a clock of the body around it. */
@@ -95,40 +95,40 @@ static uint32_t bound_domain(struct elaboration *e, struct node *node, const str
         diagnostic_note(e->diagnostics, d, item->name.span, "declared here");
         diagnostic_help(e->diagnostics, d, "bind it where the instance is made: '{ %s = CLOCK; }'",
                         item->name.text);
-        return node->domain != NO_DOMAIN ? node->domain
-                                         : add_domain(e, item->name.text, 1000000000, node->span);
+        return node->domain != DOMAIN_NONE ? node->domain
+                                           : add_domain(e, item->name.text, 1000000000, node->span);
     }
     struct ast_name name = setting->value->name;
     if (setting->value->kind != AST_NAME || setting->fill_body) {
         diagnostic_add(e->diagnostics, E0413, setting->value->span,
                        "a clock is bound to the name of a clock");
-        return node->domain != NO_DOMAIN ? node->domain
-                                         : add_domain(e, item->name.text, 1000000000, node->span);
+        return node->domain != DOMAIN_NONE ? node->domain
+                                           : add_domain(e, item->name.text, 1000000000, node->span);
     }
     uint32_t domain = clocks_find(node->parent, name.text);
-    return domain != NO_DOMAIN ? domain : unknown_clock(e, node->parent, name);
+    return domain != DOMAIN_NONE ? domain : unknown_clock(e, node->parent, name);
 }
 
 void clocks_bind(struct elaboration *e, struct node *node, struct ast_name on)
 {
     const struct item_list *clocks = &node->object.type->clocks;
-    node->domain = node->parent ? node->parent->domain : NO_DOMAIN;
+    node->domain = node->parent ? node->parent->domain : DOMAIN_NONE;
     if (on.text) {
         node->domain = clocks_find(node->parent, on.text);
-        if (node->domain == NO_DOMAIN)
+        if (node->domain == DOMAIN_NONE)
             node->domain = unknown_clock(e, node->parent, on);
     }
     if (!node->parent && e->is_standalone)
         node->domain = add_domain(e, "clock", 1000000000, node->span);
     node->clocks = region_take(e->region, clocks->v.count * sizeof *node->clocks);
     for (uint32_t i = 0; i < clocks->v.count; i++)
-        node->clocks[i] = NO_DOMAIN;
+        node->clocks[i] = DOMAIN_NONE;
     for (uint32_t i = 0; i < clocks->v.count; i++) {
         const struct ast_item *item = clocks->v.items[i];
         node->clocks[i] = item->value ? own_domain(e, node, item) : bound_domain(e, node, item);
     }
     /* what has clock inputs only runs on the first of them */
-    if (node->domain == NO_DOMAIN && node->parent && clocks->v.count > 0)
+    if (node->domain == DOMAIN_NONE && node->parent && clocks->v.count > 0)
         node->domain = node->clocks[0];
     /* the one clock of a platform is that of all instances, unless they say otherwise */
     if (!node->parent && !e->is_standalone && clocks->v.count == 1)

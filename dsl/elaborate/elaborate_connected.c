@@ -48,7 +48,7 @@ static bool mentions(const struct port_ranges *side, const struct node *node, ui
 
 static void search_body(struct search *s, struct node *body, const struct node *node, uint32_t port)
 {
-    if (s->depth == 2 * ELABORATE_MAX_DEPTH)
+    if (s->depth == 2 * ELABORATE_DEPTH_MAX)
         return; /* composites that pass it on in a circle */
     s->depth++;
     tree_expand(s->e, body);

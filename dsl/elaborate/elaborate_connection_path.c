@@ -27,7 +27,7 @@ static const struct ast_item *item_at(const struct wire_end *at)
 }
 
 /* Wires between leaves are at most two for each level of the tree. */
-#define WIRES_MAX (2 * ELABORATE_MAX_DEPTH + 2)
+#define WIRES_MAX (2 * ELABORATE_DEPTH_MAX + 2)
 
 static void trace(struct elaboration *e, struct wire_end from, struct wire *wire)
 {

@@ -27,7 +27,7 @@ static bool least_value(const struct type_info *type, const struct ast_expr *x, 
                         uint64_t *value)
 {
     uint64_t a, b;
-    if (!x || depth > AST_MAX_DEPTH)
+    if (!x || depth > AST_DEPTH_MAX)
         return false;
     if (x->kind == AST_NUMBER && x->value >= 0) {
         *value = sum((uint64_t)x->value, 0);
@@ -81,7 +81,7 @@ static uint64_t least_of_body(struct program *program, const struct type_info *t
 /* Instances nest no deeper than a limit, so what lies deeper is not looked at. */
 static uint64_t least_of_type(struct program *program, struct type_info *type, unsigned depth)
 {
-    if (type->least > 0 || depth > ELABORATE_MAX_DEPTH)
+    if (type->least > 0 || depth > ELABORATE_DEPTH_MAX)
         return type->least > 0 ? type->least : 1;
     type->least = 1; /* while it is looked at: types that contain themselves are refused later */
     uint64_t own = 1 + type->params.v.count + (type->model.is_part ? 1 : type->ports.v.count);
@@ -114,12 +114,12 @@ bool elaborate_fits(struct program *program)
 {
     for (uint32_t i = 0; i < program->types.count; i++) {
         struct type_info *type = program->types.items[i];
-        if (elaborate_least(program, type) <= ELABORATE_MAX_WORK)
+        if (elaborate_least(program, type) <= ELABORATE_WORK_MAX)
             continue;
         struct ast_name name = most_of(program, type);
         diagnostic_add(program->diagnostics, E0311, name.span,
                        "'%s' in '%s' expands to too much: more than %llu million items", name.text,
-                       type->model.name, (unsigned long long)(ELABORATE_MAX_WORK / 1000000));
+                       type->model.name, (unsigned long long)(ELABORATE_WORK_MAX / 1000000));
         return false;
     }
     return true;

@@ -59,7 +59,7 @@ static struct sum constant(struct elaboration *e, const struct object *object,
     struct scope scope = {(struct object *)(uintptr_t)object, NULL};
     struct value value = eval(e, x, &scope, NULL);
     uint32_t domain = object->node->domain;
-    double hz = domain != NO_DOMAIN ? (double)e->domains.items[domain].hz : 1e9;
+    double hz = domain != DOMAIN_NONE ? (double)e->domains.items[domain].hz : 1e9;
     struct sum sum = {.ok = value.ok, .is_number = true, .number = (double)value.integer};
     if (!value.ok)
         return sum;

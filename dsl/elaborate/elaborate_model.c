@@ -109,7 +109,7 @@ static const int32_t *make_outputs(struct elaboration *e, const struct node *nod
     int32_t *outputs = region_take(e->region, spaces * sizeof *outputs);
     for (uint32_t i = 0; i < spaces; i++) {
         outputs[i] = -1;
-        if (node->routes_to[i] == NO_ROUTE)
+        if (node->routes_to[i] == ROUTE_NONE)
             continue;
         const struct wire_end *from = &e->paths.items[node->routes_to[i]].from;
         outputs[i] = (int32_t)from->element;
@@ -131,7 +131,7 @@ static void make_instance(struct elaboration *e, struct node *node)
                  : !node->item             ? object->type->model.doc
                                            : "";
     model->place = program_place(e->program, node->span);
-    model->domain = node->domain != NO_DOMAIN ? node->domain : 0;
+    model->domain = node->domain != DOMAIN_NONE ? node->domain : 0;
     model->clocks = node->clocks;
     model->partition = node->partition;
     model->params = object_params(e, object);

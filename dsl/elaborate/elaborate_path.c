@@ -13,7 +13,7 @@ struct segment {
 };
 
 struct segments {
-    struct segment items[AST_MAX_DEPTH + 1];
+    struct segment items[AST_DEPTH_MAX + 1];
     uint32_t count;
 };
 
@@ -31,7 +31,7 @@ static bool collect(struct elaboration *e, const struct ast_expr *path, struct s
         diagnostic_add(e->diagnostics, E0001, path->span, "expected a path such as 'a.b[*].c'");
         return false;
     }
-    if (out->count > AST_MAX_DEPTH)
+    if (out->count > AST_DEPTH_MAX)
         return false;
     struct segment *segment = &out->items[out->count++];
     *segment = (struct segment){at->name, subscript, at->name.span};
@@ -82,7 +82,7 @@ static void unknown_member(struct elaboration *e, struct node *node, const struc
 bool path_choose(struct elaboration *e, const struct ast_expr *subscript, const struct scope *scope,
                  int64_t size, const char *name, int64_t *first, int64_t *count)
 {
-    int64_t most = size >= 0 ? size - 1 : (int64_t)ELABORATE_MAX_WORK;
+    int64_t most = size >= 0 ? size - 1 : (int64_t)ELABORATE_WORK_MAX;
     if (subscript->kind == AST_INDEX || subscript->kind == AST_SLICE) {
         struct type_spec plain = {MODEL_DIM_NONE, NULL};
         struct value low = eval_as(e, subscript->b, scope, plain, NULL);
@@ -112,7 +112,7 @@ bool path_choose(struct elaboration *e, const struct ast_expr *subscript, const 
     return true;
 }
 
-static void needs_subscript(struct elaboration *e, const struct segment *segment)
+static void report_missing_subscript(struct elaboration *e, const struct segment *segment)
 {
     struct diagnostic *d = diagnostic_add(e->diagnostics, E0407, segment->span, "'%s' is an array",
                                           segment->name.text);
@@ -126,14 +126,14 @@ static bool is_all(const struct ast_expr *subscript)
     return subscript->kind == AST_ALL;
 }
 
-static void no_subscript(struct elaboration *e, const struct segment *segment)
+static void report_needless_subscript(struct elaboration *e, const struct segment *segment)
 {
     diagnostic_add(e->diagnostics, E0407, segment->subscript->span, "'%s' is not an array",
                    segment->name.text);
 }
 
-static void is_wire(struct elaboration *e, const struct child_group *group,
-                    const struct segment *segment)
+static void report_wire(struct elaboration *e, const struct child_group *group,
+                        const struct segment *segment)
 {
     struct diagnostic *d = diagnostic_add(e->diagnostics, E0205, segment->span,
                                           "'%s' is a wire, which has no ports", segment->name.text);
@@ -150,12 +150,12 @@ static bool step_segment(struct elaboration *e, struct child_group *group,
     if (group->is_wrong)
         return false;
     if (group->wires) {
-        is_wire(e, group, segment);
+        report_wire(e, group, segment);
         return false;
     }
     if (!segment->subscript) {
         if (group->is_array) {
-            needs_subscript(e, segment);
+            report_missing_subscript(e, segment);
             return false;
         }
         vector_push(e->region, &out->v, group->nodes[0]);
@@ -163,7 +163,7 @@ static bool step_segment(struct elaboration *e, struct child_group *group,
     }
     if (!group->is_array) {
         if (!is_all(segment->subscript)) {
-            no_subscript(e, segment);
+            report_needless_subscript(e, segment);
             return false;
         }
         vector_push(e->region, &out->v, group->nodes[0]);
@@ -237,7 +237,7 @@ bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr
         return false;
     *name = last->name;
     if (last->subscript) {
-        no_subscript(e, last);
+        report_needless_subscript(e, last);
         return false;
     }
     for (uint32_t i = 0; i < nodes->v.count; i++) {
@@ -267,11 +267,11 @@ static bool add_ports(struct elaboration *e, struct node *node, uint32_t port,
     bool is_array = item->unsized || item->size;
     struct port_range range = {.node = node, .port = port, .count = 1, .span = segment->span};
     if (!segment->subscript && is_array) {
-        needs_subscript(e, segment);
+        report_missing_subscript(e, segment);
         return false;
     }
     if (segment->subscript && !is_array && !is_all(segment->subscript)) {
-        no_subscript(e, segment);
+        report_needless_subscript(e, segment);
         return false;
     }
     if (segment->subscript && is_all(segment->subscript)) {
@@ -307,7 +307,7 @@ static bool path_ports(struct elaboration *e, struct node *from, const struct as
         int32_t port = item_list_find(&node->object.type->ports, last->name.text);
         if (port < 0 && tree_group(node, last->name.text)
             && tree_group(node, last->name.text)->wires) {
-            is_wire(e, tree_group(node, last->name.text), last);
+            report_wire(e, tree_group(node, last->name.text), last);
             return false;
         }
         if (port < 0 && tree_group(node, last->name.text)

@@ -97,7 +97,7 @@ static void find_distances(struct routing *r, const struct node *owner,
         r->distance[i] = FAR;
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         uint32_t id = e->nodes.items[i]->model.id;
-        for (uint32_t p = r->first[id]; p != NO_ROUTE && r->distance[id] == FAR; p = r->next[p])
+        for (uint32_t p = r->first[id]; p != ROUTE_NONE && r->distance[id] == FAR; p = r->next[p])
             if (r->end[p] && is_end(r, r->end[p], owner, space)) {
                 r->distance[id] = 1;
                 r->queue[tail++] = e->nodes.items[i];
@@ -105,7 +105,7 @@ static void find_distances(struct routing *r, const struct node *owner,
     }
     while (head < tail) {
         uint32_t at = r->queue[head++]->model.id;
-        for (uint32_t p = r->first_into[at]; p != NO_ROUTE; p = r->next_into[p]) {
+        for (uint32_t p = r->first_into[at]; p != ROUTE_NONE; p = r->next_into[p]) {
             struct node *from = e->paths.items[p].from.node;
             if (r->distance[from->model.id] != FAR)
                 continue;
@@ -115,13 +115,13 @@ static void find_distances(struct routing *r, const struct node *owner,
     }
 }
 
-/* The route of `node` to the space: the path to take, or NO_ROUTE. `turn` is the place among
+/* The route of `node` to the space: the path to take, or ROUTE_NONE. `turn` is the place among
  * outputs of one distance, around at their end. */
 static uint32_t nearest(const struct routing *r, const struct node *node, const struct node *owner,
                         const struct model_space *space, uint32_t turn)
 {
-    uint32_t best = NO_ROUTE, best_left = FAR, count = 0;
-    for (uint32_t p = r->first[node->model.id]; p != NO_ROUTE; p = r->next[p]) {
+    uint32_t best = ROUTE_NONE, best_left = FAR, count = 0;
+    for (uint32_t p = r->first[node->model.id]; p != ROUTE_NONE; p = r->next[p]) {
         uint32_t left = left_behind(r, p, owner, space);
         if (left == FAR || left > best_left)
             continue;
@@ -132,7 +132,7 @@ static uint32_t nearest(const struct routing *r, const struct node *node, const 
     for (uint32_t skip = count ? turn % count : 0; count && skip != UINT32_MAX; skip--) {
         int64_t last = best_output;
         best_output = INT64_MAX;
-        for (uint32_t p = r->first[node->model.id]; p != NO_ROUTE; p = r->next[p]) {
+        for (uint32_t p = r->first[node->model.id]; p != ROUTE_NONE; p = r->next[p]) {
             int64_t output = r->e->paths.items[p].from.element;
             if (output <= last || output >= best_output
                 || left_behind(r, p, owner, space) != best_left)
@@ -161,7 +161,7 @@ static uint32_t *none_each(struct routing *r, uint32_t count)
 {
     uint32_t *numbers = region_take(r->e->region, (count + 1) * sizeof *numbers);
     for (uint32_t i = 0; i < count; i++)
-        numbers[i] = NO_ROUTE;
+        numbers[i] = ROUTE_NONE;
     return numbers;
 }
 
@@ -204,7 +204,7 @@ void routes_make(struct elaboration *e)
         any = true;
         node->routes_to = region_take(e->region, e->spaces.count * sizeof *node->routes_to);
         for (uint32_t k = 0; k < e->spaces.count; k++)
-            node->routes_to[k] = NO_ROUTE;
+            node->routes_to[k] = ROUTE_NONE;
     }
     if (!any)
         return;

@@ -15,17 +15,17 @@ bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span sp
     e->work += amount;
     if (e->must_stop)
         return false;
-    if (e->work <= ELABORATE_MAX_WORK && e->region->total <= ELABORATE_MAX_BYTES)
+    if (e->work <= ELABORATE_WORK_MAX && e->region->total <= ELABORATE_BYTES_MAX)
         return true;
     e->must_stop = true;
-    if (e->work <= ELABORATE_MAX_WORK)
+    if (e->work <= ELABORATE_WORK_MAX)
         diagnostic_add(e->diagnostics, E0311, span,
                        "the description expands to too much: more than %zu GiB",
-                       ELABORATE_MAX_BYTES >> 30);
+                       ELABORATE_BYTES_MAX >> 30);
     else
         diagnostic_add(e->diagnostics, E0311, span,
                        "the description expands to too much: more than %llu million items",
-                       (unsigned long long)(ELABORATE_MAX_WORK / 1000000));
+                       (unsigned long long)(ELABORATE_WORK_MAX / 1000000));
     return false;
 }
 
@@ -100,7 +100,7 @@ bool tree_is_recursive(struct elaboration *e, const struct node *parent,
                             step->object.type->model.name);
         return true;
     }
-    return parent->depth >= ELABORATE_MAX_DEPTH;
+    return parent->depth >= ELABORATE_DEPTH_MAX;
 }
 
 struct type_info *tree_component(struct elaboration *e, struct ast_name name, bool or_link)
@@ -188,8 +188,8 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
         return;
     }
     if (type && counted && count > 1
-        && elaborate_least(e->program, type) > ELABORATE_MAX_WORK / (uint64_t)count) {
-        elaborate_count_work(e, ELABORATE_MAX_WORK + 1, item->name.span);
+        && elaborate_least(e->program, type) > ELABORATE_WORK_MAX / (uint64_t)count) {
+        elaborate_count_work(e, ELABORATE_WORK_MAX + 1, item->name.span);
         return;
     }
     if (!type || !counted || tree_is_recursive(e, node, type, item->target.span)) {

@@ -569,7 +569,7 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
         return value;
     }
     if (expected.dimension == MODEL_DIM_CYCLES && value.dimension == MODEL_DIM_SECONDS && node
-        && node->domain != NO_DOMAIN) {
+        && node->domain != DOMAIN_NONE) {
         signed_wide hz = (signed_wide)e->domains.items[node->domain].hz;
         return fit(e, x, ceiling_of_quotient((signed_wide)value.integer * hz, PS_PER_S),
                    MODEL_DIM_CYCLES);

@@ -150,7 +150,7 @@ void cursor_find(struct cursor *c, struct region *region, const struct source_fi
     struct source_set unused;
     struct diagnostics ignored;
     struct token_list list;
-    struct frame frames[TOKEN_MAX_DEPTH + 1];
+    struct frame frames[TOKEN_DEPTH_MAX + 1];
     uint32_t depth = 0, begin = 0, last;
     source_set_init(&unused, region);
     diagnostics_init(&ignored, region, &unused);
@@ -162,7 +162,7 @@ void cursor_find(struct cursor *c, struct region *region, const struct source_fi
     for (uint32_t i = 0; i < last; i++) {
         int kind = list.tokens.items[i].kind;
         if (kind == '{') {
-            if (depth == TOKEN_MAX_DEPTH)
+            if (depth == TOKEN_DEPTH_MAX)
                 return;
             frames[depth++] = (struct frame){begin, i};
         } else if (kind == '}' && depth > 0) {

@@ -30,11 +30,11 @@ struct ast_expr *ast_expr_join(struct parser *p, struct ast_expr *e, struct ast_
     deepen(e, a);
     deepen(e, b);
     deepen(e, c);
-    if (e->depth <= AST_MAX_DEPTH)
+    if (e->depth <= AST_DEPTH_MAX)
         return e;
     if (!p->has_failed)
         diagnostic_add(p->diagnostics, E0007, e->span, "the expression nests more than %d deep",
-                       AST_MAX_DEPTH);
+                       AST_DEPTH_MAX);
     p->has_failed = true;
     return ast_expr_new(p, AST_NUMBER, e->span);
 }
@@ -42,11 +42,11 @@ struct ast_expr *ast_expr_join(struct parser *p, struct ast_expr *e, struct ast_
 /* A list that is full takes no more, with a diagnostic the first time. */
 static bool is_full(struct parser *p, uint32_t count, struct span span)
 {
-    if (count < AST_MAX_ITEMS)
+    if (count < AST_ITEMS_MAX)
         return false;
     if (!p->is_flooded)
         diagnostic_add(p->diagnostics, E0311, span, "more than %d of these in one place",
-                       AST_MAX_ITEMS);
+                       AST_ITEMS_MAX);
     p->has_failed = p->is_flooded = true;
     return true;
 }

@@ -18,11 +18,11 @@
 #include "token.h"
 
 /* Expressions nest no deeper than this, so that walking them recursively is safe. */
-#define AST_MAX_DEPTH 200
+#define AST_DEPTH_MAX 200
 
 /* No pair of braces, and no list, holds more than this: later passes compare every name with every
  * other. */
-#define AST_MAX_ITEMS 10000
+#define AST_ITEMS_MAX 10000
 
 struct ast_name {
     const char *text; /* NULL: absent */

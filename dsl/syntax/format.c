@@ -94,7 +94,7 @@ static void add_blank(struct formatter *f)
 {
     if (f->lines.count == 0 || f->lines.items[f->lines.count - 1].is_blank)
         return;
-    struct format_line line = {.is_blank = true, .movable_comment = NO_COMMENT};
+    struct format_line line = {.is_blank = true, .movable_comment = COMMENT_NONE};
     vector_push(f->region, &f->lines, line);
 }
 
@@ -109,7 +109,7 @@ static const char *comment_text(const struct formatter *f, const struct comment 
 
 static void add_comment_line(struct formatter *f, const struct comment *comment, uint32_t indent)
 {
-    struct format_line line = {.indent = indent, .cell_count = 1, .movable_comment = NO_COMMENT};
+    struct format_line line = {.indent = indent, .cell_count = 1, .movable_comment = COMMENT_NONE};
     line.cells[0].text = comment_text(f, comment);
     vector_push(f->region, &f->lines, line);
 }
@@ -501,7 +501,7 @@ static void format_line(struct formatter *f, struct walk *w, uint32_t from, uint
     bool is_movable = comment && comment[1] == '/' && after == context.comment
                       && w->comment == after + 1 && context.starts_statement
                       && tokens[from].kind != '}';
-    context.movable_comment = is_movable ? after : NO_COMMENT;
+    context.movable_comment = is_movable ? after : COMMENT_NONE;
     add_code_line(f, from, to, &context, comment);
     for (uint32_t i = from; i < to; i++)
         update(w, &tokens[i]);

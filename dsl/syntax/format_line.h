@@ -16,7 +16,7 @@
 #define FORMAT_INDENT       4   /* columns for a brace level */
 #define FORMAT_CONTINUATION 8   /* columns for the second line of a statement, and those after it */
 #define FORMAT_CELLS_MAX    6
-#define NO_COMMENT          UINT32_MAX
+#define COMMENT_NONE        UINT32_MAX
 
 struct format_cell {
     const char *text;
@@ -35,7 +35,7 @@ struct format_line {
     struct format_cell cells[FORMAT_CELLS_MAX];
     uint32_t cell_count;
     const char *comment;      /* after the code; NULL: none */
-    uint32_t movable_comment; /* index of that comment if it can go before the line; NO_COMMENT */
+    uint32_t movable_comment; /* index of that comment if it can go before the line; COMMENT_NONE */
     uint32_t from, to;        /* its tokens: [from, to) */
 };
 

@@ -182,7 +182,7 @@ static void move_comment(struct formatter *f, const struct format_line *line)
 
 bool format_break_line(struct formatter *f, const struct format_line *line, size_t width)
 {
-    if (line->movable_comment != NO_COMMENT
+    if (line->movable_comment != COMMENT_NONE
         && width + 2 + format_width(line->comment) > FORMAT_COLUMNS) {
         move_comment(f, line);
         return true;

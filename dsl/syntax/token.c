@@ -98,7 +98,7 @@ struct filter {
     const struct token *raw;
     uint32_t raw_count;
     struct token_list *out;
-    uint32_t open[TOKEN_MAX_DEPTH + 1]; /* indices (in out) of '{' not closed yet */
+    uint32_t open[TOKEN_DEPTH_MAX + 1]; /* indices (in out) of '{' not closed yet */
     uint32_t depth;
     uint32_t
         suspect; /* index of a '{' that its indentation says was never closed; UINT32_MAX: none */
@@ -252,9 +252,9 @@ static void report_unclosed(struct filter *f, const struct token *before, bool a
 
 static bool open_brace(struct filter *f, const struct token *token)
 {
-    if (f->depth == TOKEN_MAX_DEPTH) {
+    if (f->depth == TOKEN_DEPTH_MAX) {
         diagnostic_add(f->diagnostics, E0007, token->span, "braces nest more than %d deep",
-                       TOKEN_MAX_DEPTH);
+                       TOKEN_DEPTH_MAX);
         return false;
     }
     f->open[f->depth++] = f->out->tokens.count;

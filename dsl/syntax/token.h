@@ -45,7 +45,7 @@ struct token_list {
 extern const char token_unclosed[];
 
 /* Braces nest no deeper than this. */
-#define TOKEN_MAX_DEPTH 64
+#define TOKEN_DEPTH_MAX 64
 
 /* The keyword that begins statements and is nearest to `word`; NULL: none is near. */
 const char *token_suggest(const char *word);

@@ -14,7 +14,7 @@ struct component;
  * instances; one is kept for each component. */
 void engine_at_window_end(struct component *c, void (*work)(struct component *c));
 
-/* True if `c` may defer work that shows only in the statistics. `flush` is called before they are
+/* Lets `c` defer work that shows only in the statistics. `flush` is called before they are
  * read, between two windows and while no component is being ticked, and does what the edges of the
  * component's clock before `cycle` would have done. It may be called for the same or fewer edges
  * again, and must change nothing then. False: everything has to be done in its own tick, since the
@@ -22,7 +22,7 @@ void engine_at_window_end(struct component *c, void (*work)(struct component *c)
  *
  * Called once for each component, when it is initialised. A component that has deferred work wakes
  * when the last of it would have been done, so that the run goes on as long. */
-bool engine_may_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle));
+bool engine_try_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle));
 
 /* Between windows: has all deferred work done, up to the edges before `time_ps`. */
 void engine_flush(uint64_t time_ps);

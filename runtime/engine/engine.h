@@ -25,8 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ENGINE_MAX_CLOCKS  16 /* most clocks of a platform */
-#define ENGINE_MAX_DOMAINS 64 /* clocks times shards */
+#define ENGINE_CLOCKS_MAX  16 /* most clocks of a platform */
+#define ENGINE_DOMAINS_MAX 64 /* clocks times shards */
 #define ENGINE_NEVER       UINT64_MAX
 #define ENGINE_WORDS       8   /* a clock domain's words of bitmaps are a multiple of that */
 #define ENGINE_NEAR        512 /* cycles in which wake-ups are marked in bitmaps */
@@ -94,7 +94,7 @@ struct engine_bases {
 };
 
 struct engine {
-    struct engine_domain domains[ENGINE_MAX_DOMAINS];
+    struct engine_domain domains[ENGINE_DOMAINS_MAX];
     uint32_t domain_count; /* shard_count * clock_count */
     uint32_t clock_count;
     uint32_t shard_count;
@@ -164,7 +164,7 @@ static inline void engine_wake_next(uint32_t id)
 /* The beginning of every arena, where all have the same. */
 struct engine_front {
     /* Cycles, modulo ENGINE_NEAR, in which a component is woken: 1. */
-    uint8_t near_used[ENGINE_MAX_DOMAINS][ENGINE_NEAR];
+    uint8_t near_used[ENGINE_DOMAINS_MAX][ENGINE_NEAR];
 };
 #define ENGINE_FRONT (64 / ARENA_UNIT) /* arena offset; the rings are after it: */
 #define ENGINE_RINGS (uint32_t)(ENGINE_FRONT + sizeof(struct engine_front) / ARENA_UNIT)

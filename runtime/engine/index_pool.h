@@ -1,4 +1,4 @@
-/* Numbers 0 .. capacity - 1 to take and give back: slots of tables that are kept elsewhere. Last
+/* Numbers 0 .. capacity - 1 to acquire and release: slots of tables that are kept elsewhere. Last
  * in, first out, so that a large table whose slots are rarely all used stays small in the host's
  * caches, and memory never used is never touched. Order of use depends on the owner's own calls
  * only. */
@@ -15,11 +15,11 @@
 #include "engine.h"
 
 struct index_pool {
-    /* Arena offset of the end of the stack of numbers that were given back. The first of them is
+    /* Arena offset of the end of the stack of numbers that were released. The first of them is
      * last, so that it is beside the lowest entry of a table that is allocated next. */
     uint32_t stack_at;
     uint32_t stack_count;
-    uint32_t next_unused; /* the lowest number never taken */
+    uint32_t next_unused; /* the lowest number never acquired */
     uint32_t capacity;
 };
 
@@ -44,13 +44,13 @@ static inline uint32_t index_pool_used(const struct index_pool *p)
 }
 
 /* index_pool_has() must hold. */
-static inline uint32_t index_pool_take(struct index_pool *p)
+static inline uint32_t index_pool_acquire(struct index_pool *p)
 {
     return p->stack_count ? arena_at(uint32_t, p->stack_at)[-(ptrdiff_t)p->stack_count--]
                           : p->next_unused++;
 }
 
-static inline void index_pool_give(struct index_pool *p, uint32_t number)
+static inline void index_pool_release(struct index_pool *p, uint32_t number)
 {
     arena_at(uint32_t, p->stack_at)[-(ptrdiff_t)++p->stack_count] = number;
 }

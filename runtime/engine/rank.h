@@ -28,7 +28,7 @@
 struct ranks {
     uint32_t number;
     uint32_t count;                       /* 1: alone */
-    uint8_t of_shard[ENGINE_MAX_DOMAINS]; /* which rank runs it */
+    uint8_t of_shard[ENGINE_DOMAINS_MAX]; /* which rank runs it */
 };
 extern struct ranks ranks __attribute__((visibility("hidden")));
 

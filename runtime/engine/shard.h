@@ -62,7 +62,7 @@ static inline void window_publish(void)
     window_published.plan = window_plan;
 }
 
-extern struct shard shards[ENGINE_MAX_DOMAINS] __attribute__((visibility("hidden")));
+extern struct shard shards[ENGINE_DOMAINS_MAX] __attribute__((visibility("hidden")));
 
 static inline uint32_t component_shard(const struct component *c)
 {

@@ -40,7 +40,7 @@ struct wait_list {
 };
 
 static struct outbox *outboxes; /* [2][shards][shards]: copy, from, to */
-static struct wait_list wait_lists[ENGINE_MAX_DOMAINS];
+static struct wait_list wait_lists[ENGINE_DOMAINS_MAX];
 
 static struct outbox *outbox_of(uint32_t copy, uint32_t from, uint32_t to)
 {
@@ -101,7 +101,7 @@ static bool has_inbound(uint32_t shard, const struct window_plan *plan)
     return plan->inbound >> shard & 1;
 }
 
-bool exchange_is_due(uint32_t shard, const struct window_plan *plan)
+bool exchange_prepare(uint32_t shard, const struct window_plan *plan)
 {
     if (has_inbound(shard, plan) || shards[shard].waiting_count)
         return true;
@@ -109,9 +109,9 @@ bool exchange_is_due(uint32_t shard, const struct window_plan *plan)
     return false;
 }
 
-bool exchange_has_work(uint32_t shard, const struct window_plan *plan)
+bool exchange_prepare_window(uint32_t shard, const struct window_plan *plan)
 {
-    return shards[shard].next_ps < plan->end_ps || exchange_is_due(shard, plan);
+    return shards[shard].next_ps < plan->end_ps || exchange_prepare(shard, plan);
 }
 
 /* Wakes the senders for which there is room now; the others stay in the list. */

@@ -22,12 +22,12 @@ void exchange_turn(void);
 /* True if something was sent since the last exchange_turn(), or a sender waits for room. For the
  * leader. */
 bool exchange_is_pending(void);
-/* True if exchange_deliver() must be called for this shard in the window that begins. If not, what
- * the shard sent before is forgotten here. For the leader. */
-bool exchange_is_due(uint32_t shard, const struct window_plan *plan);
-/* True if the shard has an edge, or needs exchange_deliver(), in the window of `plan`. For the
- * leader. */
-bool exchange_has_work(uint32_t shard, const struct window_plan *plan);
+/* Forgets what the shard sent before, if that is all that the window which begins demands. True:
+ * exchange_deliver() must be called for the shard, which does it. For the leader. */
+bool exchange_prepare(uint32_t shard, const struct window_plan *plan);
+/* exchange_prepare() unless the shard has an edge in the window of `plan`. False: it has neither an
+ * edge nor messages there, and can sleep through it. For the leader. */
+bool exchange_prepare_window(uint32_t shard, const struct window_plan *plan);
 /* Delivers the arrivals that other shards sent to `shard` in the window before that of `plan`,
  * forgets the older ones of `shard` itself, and wakes senders for which there is room now. The
  * shard's clocks move to their last edges before `start_ps`. Called by the thread that runs the

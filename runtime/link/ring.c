@@ -212,7 +212,7 @@ bool ring_refused(struct ring *r, uint64_t limit)
     return false;
 }
 
-bool ring_has_second(struct ring *r, uint64_t limit)
+bool ring_ask_second(struct ring *r, uint64_t limit)
 {
     uint64_t stamp = message_stamp(ring_slot(ring_after(r, r->tail)));
     if (stamp > limit && ring_is_narrow(r)) {

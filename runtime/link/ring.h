@@ -191,9 +191,9 @@ static inline void ring_begin_again(struct ring *r, uint64_t limit)
         r->head = r->tail = r->first;
 }
 
-/* True if there is room for one more message in this cycle. If not, the sender is woken as soon as
- * there is. */
-static inline bool ring_has_room(struct ring *r, uint64_t limit)
+/* Asks for room for one more message in this cycle. False: there is none, and the sender is woken
+ * as soon as there is. */
+static inline bool ring_ask_room(struct ring *r, uint64_t limit)
 {
     uint64_t stamp = message_stamp(ring_slot(r->tail));
     if (stamp <= limit && (r->sent < limit || r->burst < r->width)) {
@@ -219,9 +219,9 @@ static inline bool ring_is_still_full(const struct ring *r)
     return r->sender_waits == RING_WAITS;
 }
 
-/* True if there is room for one more after the next message, which ring_has_room() has promised. If
- * not, the sender is woken as soon as there is. */
-bool ring_has_second(struct ring *r, uint64_t limit);
+/* Asks for room for one more after the next message, which ring_ask_room() has promised. False:
+ * there is none, and the sender is woken as soon as there is. */
+bool ring_ask_second(struct ring *r, uint64_t limit);
 
 /* Counts the messages of a cycle. */
 static inline void ring_count_sent(struct ring *r, uint64_t limit)
@@ -323,7 +323,7 @@ static inline bool ring_drop(struct ring *r, uint64_t limit)
 
 static inline bool ring_can_send(uint32_t place, uint64_t limit)
 {
-    return ring_has_room(ring_placed(place), limit);
+    return ring_ask_room(ring_placed(place), limit);
 }
 
 /* The slot of the next message; the caller fills its fields. ring_can_send() must hold. */

@@ -80,7 +80,7 @@ static void assign_partitions(const uint8_t *rank_of, uint32_t partitions, uint3
 static uint32_t count_for_ranks(const struct platform_table *table, uint32_t partitions,
                                 uint32_t threads)
 {
-    uint32_t made = 0, most = ENGINE_MAX_DOMAINS / table->domain_count;
+    uint32_t made = 0, most = ENGINE_DOMAINS_MAX / table->domain_count;
     uint8_t *rank_of = arena_derive(partitions);
     threads = threads ? threads : 1;
     if (!lookahead_ps(table)) {
@@ -105,7 +105,7 @@ static uint32_t count_for_ranks(const struct platform_table *table, uint32_t par
 uint32_t shard_cut_shard_count(const struct platform_table *table, uint32_t threads)
 {
     uint32_t partitions = 0;
-    uint32_t most = ENGINE_MAX_DOMAINS / table->domain_count;
+    uint32_t most = ENGINE_DOMAINS_MAX / table->domain_count;
     for (uint32_t i = 0; i < table->instance_count; i++)
         if (table->instances[i].partition > partitions)
             partitions = table->instances[i].partition;

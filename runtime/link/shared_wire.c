@@ -48,11 +48,11 @@ static uint32_t *half_of;               /* 1 + half, by 2 * link + its half; 0: 
 static uint32_t ring_count;
 static uint32_t half_count;
 static uint32_t mixed_first;                     /* half */
-static uint32_t shard_first[ENGINE_MAX_DOMAINS]; /* half */
+static uint32_t shard_first[ENGINE_DOMAINS_MAX]; /* half */
 static uint64_t mixed_next = ENGINE_NEVER;
 /* Bitmaps of halves in which something waits: of each shard, the mixed ones last. Apart from each
  * other, since shards run at the same time. */
-static uint64_t *waits[ENGINE_MAX_DOMAINS + 1];
+static uint64_t *waits[ENGINE_DOMAINS_MAX + 1];
 
 /* ---- deciding ---- */
 

@@ -10,7 +10,7 @@ static struct {
     bool is_unordered; /* atomic */
     uint64_t begun_ns; /* when this run began, on the clock of its thread */
     uint64_t ended_ns; /* sum over all runs that have ended */
-    clockid_t workers[ENGINE_MAX_DOMAINS];
+    clockid_t workers[ENGINE_DOMAINS_MAX];
     uint32_t worker_count;
     uint64_t workers_ns; /* before host_time_open() */
 } host;
@@ -57,7 +57,7 @@ void host_time_end(void)
 
 void host_time_add_worker(pthread_t worker)
 {
-    if (host.worker_count < ENGINE_MAX_DOMAINS
+    if (host.worker_count < ENGINE_DOMAINS_MAX
         && pthread_getcpuclockid(worker, &host.workers[host.worker_count]) == 0)
         host.worker_count++;
 }

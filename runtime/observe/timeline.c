@@ -32,11 +32,11 @@
 #include "timeline_internal.h"
 #include "watch.h"
 
-#define COMPONENTS  1
-#define CONNECTIONS 2
-#define COUNTERS    3
-#define GROWTHS     4                 /* counters of series.c */
-#define SHARD_BYTES ((size_t)1 << 30) /* reserved for what a shard collects in a window */
+#define COMPONENTS      1
+#define CONNECTIONS     2
+#define COUNTERS        3
+#define GROWTHS         4                 /* counters of series.c */
+#define SHARD_BYTES_MAX ((size_t)1 << 30) /* reserved for what a shard collects in a window */
 
 #define FILLING ((uint64_t)1 << 14) /* events */
 
@@ -70,7 +70,7 @@ static struct {
     const struct platform_table *table;
     struct json out;
     struct output_file file;
-    struct collection collections[ENGINE_MAX_DOMAINS]; /* by shard */
+    struct collection collections[ENGINE_DOMAINS_MAX]; /* by shard */
     struct collection foreign; /* at rank 0: what the other ranks have sent */
     struct event *merged;      /* all collections in order */
 } timeline;
@@ -231,7 +231,7 @@ static __attribute__((noreturn)) void die_full(void)
 {
     die("more trace events in a window than fit into %zu MiB; choose less with --record-window or "
         "--record-path",
-        SHARD_BYTES >> 20);
+        SHARD_BYTES_MAX >> 20);
 }
 
 static void add_event(uint32_t shard, const struct event *e)
@@ -241,12 +241,12 @@ static void add_event(uint32_t shard, const struct event *e)
         write_event(e);
         return;
     }
-    if (c->count == SHARD_BYTES / sizeof *e)
+    if (c->count == SHARD_BYTES_MAX / sizeof *e)
         die_full();
     c->events[c->count] = *e;
     c->events[c->count].sequence = c->count;
     c->count++;
-    if (c->count == SHARD_BYTES / sizeof *e / 2)
+    if (c->count == SHARD_BYTES_MAX / sizeof *e / 2)
         window_ask_end();
 }
 
@@ -398,7 +398,7 @@ static void merge(struct rank_reader *from)
     struct sent_event sent;
     while (from->left) {
         memcpy(&sent, rank_read(from, sizeof sent), sizeof sent);
-        if (timeline.foreign.count == SHARD_BYTES / sizeof *timeline.foreign.events)
+        if (timeline.foreign.count == SHARD_BYTES_MAX / sizeof *timeline.foreign.events)
             die_full();
         struct event *e = &timeline.foreign.events[timeline.foreign.count++];
         *e = sent.event;
@@ -442,9 +442,9 @@ static void open_collections(void)
     rank_channel_register(&channel);
     if (engine.shard_count > 1)
         for (uint32_t i = 0; i < engine.shard_count; i++)
-            timeline.collections[i] = (struct collection){arena_reserve(SHARD_BYTES), 0};
-    timeline.merged = arena_reserve(SHARD_BYTES * (engine.shard_count + 1));
-    timeline.foreign = (struct collection){arena_reserve(SHARD_BYTES), 0};
+            timeline.collections[i] = (struct collection){arena_reserve(SHARD_BYTES_MAX), 0};
+    timeline.merged = arena_reserve(SHARD_BYTES_MAX * (engine.shard_count + 1));
+    timeline.foreign = (struct collection){arena_reserve(SHARD_BYTES_MAX), 0};
 }
 
 static void name_thread(int process, uint32_t thread, const char *kind, const char *name,

@@ -16,11 +16,11 @@
 #define LINE_BYTES 64  /* assumed where answers of a protocol have no line */
 #define BYTES_MAX  256 /* a request of one line, or part of one, has no more */
 #define PAGE_BITS  12  /* the smallest page */
-#define NO_FIELD   0xff
+#define FIELD_NONE 0xff
 
 /* The offset of a field in a message, and its bytes. */
 struct field {
-    uint8_t at, bytes; /* at: NO_FIELD: there is none */
+    uint8_t at, bytes; /* at: FIELD_NONE: there is none */
 };
 
 struct shape {
@@ -65,7 +65,7 @@ static struct {
 static uint64_t value_of(struct field f, const uint8_t *fields)
 {
     uint64_t value = 0;
-    if (f.at != NO_FIELD)
+    if (f.at != FIELD_NONE)
         memcpy(&value, fields + f.at, f.bytes);
     return value;
 }
@@ -73,13 +73,13 @@ static uint64_t value_of(struct field f, const uint8_t *fields)
 /* `layout` as in struct platform_message. */
 static struct shape shape_of(const char *layout)
 {
-    struct field none = {NO_FIELD, 0};
+    struct field none = {FIELD_NONE, 0};
     struct shape s = {none, none, none, none, false, false, LINE_BYTES};
     uint8_t at = 0;
     while (*layout) {
         size_t n = strcspn(layout, ":");
         struct field f = {at, (uint8_t)(layout[n + 2] - '0')};
-        if (layout[n + 1] == 'a' && s.address.at == NO_FIELD)
+        if (layout[n + 1] == 'a' && s.address.at == FIELD_NONE)
             s.address = f;
         else if (n == 4 && strncmp(layout, "size", n) == 0)
             s.size = f;
@@ -106,7 +106,7 @@ static void learn_protocol(const struct platform_protocol *p)
         if (i < p->request_count)
             continue;
         line = max(m->payload_bytes, line);
-        translates = translates || shape_list[i].page_bits.at != NO_FIELD;
+        translates = translates || shape_list[i].page_bits.at != FIELD_NONE;
     }
     for (uint32_t i = 0; i < p->request_count + p->reply_count; i++) {
         shape_list[i].line = line ? line : LINE_BYTES;
@@ -225,7 +225,7 @@ static struct timeline_flow add_request_hop(const struct timeline_hop *h,
                                             bool is_shown)
 {
     uint64_t address = value_of(s->address, h->fields);
-    if (s->address.at == NO_FIELD || value_of(s->size, h->fields) > BYTES_MAX)
+    if (s->address.at == FIELD_NONE || value_of(s->size, h->fields) > BYTES_MAX)
         return (struct timeline_flow){0};
     struct request *parent = behalf_of(p->sender, s, address, h->sent_ps);
     struct request r = {.flow = parent ? parent->flow : h->id,

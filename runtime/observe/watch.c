@@ -31,8 +31,8 @@ struct awaited {
 static struct {
     const struct platform_table *table;
     struct platform_lines watched, suspects;
-    bool was_seen[PLATFORM_LINES]; /* a message was about the watched line */
-    struct byte_list awaiting;     /* struct awaited[]: requests about watched lines in flight */
+    bool was_seen[PLATFORM_LINES_MAX]; /* a message was about the watched line */
+    struct byte_list awaiting; /* struct awaited[]: requests about watched lines in flight */
 } watch;
 /* A message that is printed next, and its bytes. */
 static struct {
@@ -122,7 +122,7 @@ void watch_suspect(uint64_t address, uint64_t since_ps)
 {
     if (!watch.suspects.count || since_ps < watch.suspects.since_ps)
         watch.suspects.since_ps = since_ps;
-    if (watch.suspects.count < PLATFORM_LINES)
+    if (watch.suspects.count < PLATFORM_LINES_MAX)
         watch.suspects.address[watch.suspects.count++] = address;
 }
 
@@ -146,7 +146,7 @@ void watch_open(const struct platform_table *described)
     char address[32];
     watch.table = described;
     watch.watched = (struct platform_lines){.since_ps = option_number("watch-from")};
-    while (watch.watched.count < PLATFORM_LINES
+    while (watch.watched.count < PLATFORM_LINES_MAX
            && option_line("watch", watch.watched.count, address, sizeof address))
         watch.watched.address[watch.watched.count++] = strtoull(address, NULL, 0);
     watch.suspects = (struct platform_lines){0};

@@ -1,6 +1,6 @@
 /* Work that is done between windows, by the leader: what components leave for the end of a window
  * (engine_at_window_end()), in the order of instances; and what they defer until the statistics
- * are read (engine_may_defer()). */
+ * are read (engine_try_defer()). */
 #include "deferred.h"
 
 #include <pthread.h>
@@ -39,7 +39,7 @@ void engine_defer_nothing(bool is_off)
     defers_nothing = is_off;
 }
 
-bool engine_may_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle))
+bool engine_try_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle))
 {
     if (!rank_is_alone() || defers_nothing)
         return false;

@@ -29,7 +29,7 @@ struct engine_limits {
 void engine_set_order(int order, uint64_t seed, bool must_tick_all);
 
 void run_open(void); /* called by engine_open() */
-/* Before a platform is built: engine_may_defer() is false in all runs of it, or not. */
+/* Before a platform is built: engine_try_defer() fails in all runs of it, or not. */
 void engine_defer_nothing(bool always);
 void engine_set_limits(const struct engine_limits *limits);
 #endif

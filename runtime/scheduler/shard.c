@@ -43,7 +43,7 @@ struct engine engine;
 struct engine_bases engine_base;
 extern const struct engine_bases engine_constant_base
     __attribute__((alias("engine_base"), visibility("hidden")));
-struct shard shards[ENGINE_MAX_DOMAINS];
+struct shard shards[ENGINE_DOMAINS_MAX];
 
 /* The next edge of a clock domain with something to tick. */
 struct domain_plan {
@@ -65,10 +65,10 @@ static uint32_t *word_groups;        /* by bitmap word: the group it belongs to 
 static struct word_walk *word_walks; /* by bitmap word */
 static struct wake_queue *wake_queues;
 static struct wake_node *wake_nodes;
-static uint32_t *wake_heaps[ENGINE_MAX_DOMAINS];
-static struct domain_plan plans[ENGINE_MAX_DOMAINS];
+static uint32_t *wake_heaps[ENGINE_DOMAINS_MAX];
+static struct domain_plan plans[ENGINE_DOMAINS_MAX];
 /* Bit w % 64 of word w / 64, from w = 64 on: active[w] of the domain has bits. */
-static uint64_t *busy[ENGINE_MAX_DOMAINS];
+static uint64_t *busy[ENGINE_DOMAINS_MAX];
 static bool has_wide_words; /* the processor can do what active_words.h has for wide registers */
 static uint64_t *frozen;    /* by bitmap word: those that tick no more */
 static uint32_t *order;     /* ids of one edge, for orders other than ascending; by first word */

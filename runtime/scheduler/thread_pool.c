@@ -48,13 +48,13 @@ static uint32_t thread_count = 1;             /* the leader and all workers */
 static uint32_t threads_wanted;               /* on this platform */
 static bool is_forked;                        /* in a child the workers are missing */
 static bool is_closing;                       /* the next word to the workers is that they end */
-static pthread_t workers[ENGINE_MAX_DOMAINS]; /* the first is that of the leader and unused */
+static pthread_t workers[ENGINE_DOMAINS_MAX]; /* the first is that of the leader and unused */
 struct window_plan window_plan;
 struct window_round window_published;
 static struct {
     _Alignas(64) struct futex_word word;
 } finished;                                     /* shards, by workers */
-static uint32_t own_shards[ENGINE_MAX_DOMAINS]; /* the shards of this rank */
+static uint32_t own_shards[ENGINE_DOMAINS_MAX]; /* the shards of this rank */
 static uint32_t own_shard_count;
 
 static void futex(uint32_t *word, int operation, uint32_t value)
@@ -207,7 +207,7 @@ void thread_pool_open(uint32_t threads)
     if (!is_registered)
         pthread_atfork(NULL, NULL, after_fork);
     is_registered = true;
-    threads_wanted = min(threads, ENGINE_MAX_DOMAINS); /* there are no more shards */
+    threads_wanted = min(threads, ENGINE_DOMAINS_MAX); /* there are no more shards */
     own_shard_count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         if (rank_has(i))

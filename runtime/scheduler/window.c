@@ -103,7 +103,7 @@ static uint64_t find_due(void)
 {
     uint64_t due = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        due |= (uint64_t)exchange_has_work(i, &window_plan) << i;
+        due |= (uint64_t)exchange_prepare_window(i, &window_plan) << i;
     return due;
 }
 

@@ -39,7 +39,7 @@ struct checkpoint_engine {
         uint64_t cycle;
         uint64_t time_ps;
         uint64_t fraction;
-    } domains[ENGINE_MAX_DOMAINS];
+    } domains[ENGINE_DOMAINS_MAX];
 };
 
 struct checkpoint_page {

@@ -84,12 +84,12 @@ uint64_t platform_max_instructions(void);
 /* Threads that this run may use (--threads), also where components have no use for them. */
 uint32_t platform_threads(void);
 
-#define PLATFORM_LINES 4
+#define PLATFORM_LINES_MAX 4
 
 /* Lines whose way through the platform is of interest, and from when on: runtime/observe/watch.h.
  */
 struct platform_lines {
-    uint64_t address[PLATFORM_LINES];
+    uint64_t address[PLATFORM_LINES_MAX];
     uint32_t count;
     uint64_t since_ps;
 };

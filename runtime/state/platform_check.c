@@ -27,8 +27,8 @@ __attribute__((format(printf, 1, 2))) static bool fail(const char *format, ...)
 
 static bool check_domains(const struct platform_table *t)
 {
-    if (t->domain_count == 0 || t->domain_count > ENGINE_MAX_CLOCKS)
-        return fail("%u clock domains; 1 to %u are possible", t->domain_count, ENGINE_MAX_CLOCKS);
+    if (t->domain_count == 0 || t->domain_count > ENGINE_CLOCKS_MAX)
+        return fail("%u clock domains; 1 to %u are possible", t->domain_count, ENGINE_CLOCKS_MAX);
     for (uint32_t i = 0; i < t->domain_count; i++)
         if (t->domains[i].hz == 0 || t->domains[i].hz > PS_PER_S)
             return fail("clock '%s' runs at %llu Hz; 1 Hz to 1 THz are possible",

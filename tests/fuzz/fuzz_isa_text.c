@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     for (size_t at = 1; at + 4 <= size; at += 4) {
         struct isa_inst inst;
         struct isa_use uses[ISA_USES_MAX];
-        char text[ISA_MAX_TEXT];
+        char text[ISA_TEXT_MAX];
         enum isa_target target = (enum isa_target)(bytes[0] % ISA_TARGET_COUNT);
         if (isa_decode(target, bytes + at, size - at, &inst) > 0
             && (isa_format(&inst, at, text, sizeof text) >= sizeof text

@@ -24,7 +24,7 @@ static void look(const struct itrace *t)
     const struct itrace_step *step = &t->step;
     if (step->count != 0 && step->count != (unsigned)__builtin_popcountll(step->mask))
         abort();
-    if (step->inst->source_count > ITRACE_MAX_SOURCES || step->inst->id >= t->program.count)
+    if (step->inst->source_count > ITRACE_SOURCES_MAX || step->inst->id >= t->program.count)
         abort();
 }
 

@@ -15,17 +15,21 @@ COLUMNS = 100
 TABLE_COLUMNS = 132  # of a table, whose rows are lines
 
 
+def tags(kinds, *patterns, folders=CODE):
+    """What ctags says of these kinds of names in sources. Headers of CUDA are C++ for programs."""
+    sources = [file for file in files(*patterns, folders=folders)
+               if not file.startswith("components/cuda/include/")]
+    command = ["ctags", "--output-format=json", "--languages=C", "--map-C=+.h",
+               f"--kinds-C={kinds}", "--fields=+neS", "-f", "-", *sources]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return map(json.loads, printed.splitlines())
+
+
 @functools.cache
 def functions():
-    """Of all C sources: {file, name, first line, last line, text of the first line}, by ctags.
-    Headers of CUDA are C++ for programs."""
-    sources = [file for file in files("*.c", "*.h", folders=(*CODE, "tests"))
-               if not file.startswith("components/cuda/include/")]
-    command = ["ctags", "--output-format=json", "--languages=C", "--map-C=+.h", "--kinds-C=f",
-               "--fields=+ne", "-f", "-", *sources]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    """(file, name, first line, last line) of the functions in all C sources."""
     found = []
-    for tag in map(json.loads, told.splitlines()):
+    for tag in tags("f", "*.c", "*.h", folders=(*CODE, "tests")):
         if tag.get("kind") == "function" and "end" in tag:
             found.append((tag["path"], tag["name"], tag["line"], tag["end"]))
     assert len(found) > 5000
@@ -63,12 +67,9 @@ def files_by_word():
 
 
 def declared():
-    """{function: headers that declare it, not as a static one}, by ctags."""
-    command = ["ctags", "--output-format=json", "--languages=C", "--map-C=+.h", "--kinds-C=p",
-               "--fields=+n", "-f", "-", *files("*.h", folders=CODE)]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    """{function: headers that declare it, not as a static one}."""
     found = {}
-    for tag in map(json.loads, told.splitlines()):
+    for tag in tags("p", "*.h"):
         if "static" not in tag["pattern"]:
             found.setdefault(tag["name"], set()).add(tag["path"])
     return found
@@ -173,6 +174,30 @@ def test_function_is_not_longer_than_a_screen():
     found = {f"{file} {name}": f"{file}:{first}: {name} has {last - first + 1} lines"
              for file, name, first, last in functions() if last - first + 1 > FUNCTION_LINES}
     house.check(found, f"a function has at most {FUNCTION_LINES} lines")
+
+
+# Words of API calls and of a compiler's option; the time that never comes.
+CONSTANTS_OF_OTHERS = {"API_CALL_MAX_BLOCKS", "MMIO_NO_BINARY", "NO_WARNINGS", "ENGINE_NEVER"}
+WORD_IN_FRONT = re.compile(r"(?:^|_)(?:MAX|MOST|LEAST|NO)_|(?:^|_)(?:NOTHING|NEVER)$")
+
+
+def constants():
+    """{name: file:line} of enumerators and of macros without arguments."""
+    return {tag["name"]: f"{tag['path']}:{tag['line']}" for tag in tags("de", "*.c", "*.h")
+            if "signature" not in tag}
+
+
+def test_constant_ends_in_what_it_is():
+    found = {name: f"{place}: {name}" for name, place in constants().items()
+             if WORD_IN_FRONT.search(name) and name not in CONSTANTS_OF_OTHERS}
+    house.check(found, "end the largest value's name in _MAX, that of none in _NONE")
+
+
+def test_constant_with_its_word_in_front_is_found():
+    for name in ("CU_MAX_SIMDS", "CU_MOST_LGKM", "LEAST_ROWS", "NO_ROUTE", "TRACE_NOTHING"):
+        assert WORD_IN_FRONT.search(name), name
+    for name in ("CU_SIMDS_MAX", "ROWS_MIN", "ROUTE_NONE", "NOTHING_LEFT", "NORMAL_TURN"):
+        assert not WORD_IN_FRONT.search(name), name
 
 
 def test_platform_is_described_without_code():

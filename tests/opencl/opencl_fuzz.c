@@ -9,7 +9,7 @@
 
 #include "components/opencl/compiler/opencl_compiler.h"
 
-enum { SIZE_MAX_BYTES = 1 << 18 };
+enum { SIZE_BYTES_MAX = 1 << 18 };
 
 static uint64_t state;
 
@@ -28,14 +28,14 @@ static size_t read_file(const char *path, char *bytes)
         perror(path);
         exit(2);
     }
-    size_t size = fread(bytes, 1, SIZE_MAX_BYTES / 2, file);
+    size_t size = fread(bytes, 1, SIZE_BYTES_MAX / 2, file);
     fclose(file);
     return size;
 }
 
 static size_t insert(char *bytes, size_t size, size_t at, const char *text, size_t length)
 {
-    if (size + length > SIZE_MAX_BYTES)
+    if (size + length > SIZE_BYTES_MAX)
         return size;
     memmove(bytes + at + length, bytes + at, size - at);
     memcpy(bytes + at, text, length);
@@ -111,7 +111,7 @@ static void check(const struct opencl_text *source, const char *options, bool li
         if (good)
             opencl_facts_release(&facts);
     }
-    if (!good || status == OPENCL_BUILD_NO_COMPILER) {
+    if (!good || status == OPENCL_BUILD_COMPILER_MISSING) {
         printf("FAIL opencl_fuzz: status %d, options '%s', log: %s\n", (int)status, options,
                built.log);
         fwrite(source->bytes, 1, source->size, stdout);
@@ -134,7 +134,7 @@ int main(int count, char **words)
     if (count < 4)
         return 2;
     unsigned rounds = (unsigned)strtoul(words[1], NULL, 10);
-    char *bytes = malloc(SIZE_MAX_BYTES);
+    char *bytes = malloc(SIZE_BYTES_MAX);
     state = strtoull(words[2], NULL, 10);
     for (unsigned i = 0; i < rounds; i++) {
         size_t size = read_file(words[3 + any((size_t)count - 3)], bytes);

@@ -17,7 +17,7 @@
 struct pool_group {
     uint32_t lds_first, lds_granules;
     uint16_t wavefronts, vgpr_granules, sgpr_granules;
-    struct work_wavefront wavefront[WORK_MAX_WAVEFRONTS];
+    struct work_wavefront wavefront[WORK_WAVEFRONTS_MAX];
 };
 
 struct pool_cu {
@@ -161,7 +161,7 @@ static void pool_limits(const struct cu_resource_pool *p, const struct resource_
 static bool pool_possible(const struct cu_resource_pool *p, const struct resource_request *r)
 {
     struct resource_limits limits;
-    if (!r->wavefronts || r->wavefronts > WORK_MAX_WAVEFRONTS)
+    if (!r->wavefronts || r->wavefronts > WORK_WAVEFRONTS_MAX)
         return !r->wavefronts;
     pool_limits(p, r, &limits);
     return limits.wavefront_slots && limits.vgprs && limits.sgprs && limits.lds

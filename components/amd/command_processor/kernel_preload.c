@@ -23,7 +23,7 @@ static void preload_begin(const struct command_processor *c, struct dispatcher *
     struct kernel_registers k;
     kernel_registers_decode(&k, isa_traits[command_processor_params(c)->isa].registers, &words);
     d->descriptor = *descriptor;
-    d->preload_missing = (uint8_t)min(k.preload, WORK_MAX_PRELOADED);
+    d->preload_missing = (uint8_t)min(k.preload, WORK_PRELOADED_MAX);
     d->preload_loaded = 0;
     d->preload_requested = 0;
 }

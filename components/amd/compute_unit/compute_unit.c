@@ -69,7 +69,7 @@ static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
     c->vgprs_at = arena_allocate_front(p->simds * cu_registers_of_simd(c) * REGISTER_BYTES);
     c->lds_at = arena_allocate(p->lds + CU_LINE);
     c->lines_at = arena_allocate(CU_LINES * sizeof(struct cu_line));
-    c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
+    c->lds_end_slots = (uint32_t)waves * (CU_LGKM_MAX + 1);
     c->lds_ends_at = arena_allocate(c->lds_end_slots * sizeof(struct cu_lds_end));
     c->lane_offsets_at = arena_allocate(queue * ISA_LANES);
     c->vmem_rest_at = arena_allocate(queue * sizeof(struct cu_vmem_rest));
@@ -90,7 +90,7 @@ static void compute_unit_init(struct compute_unit *c)
     issue_init(c);
     init_tables(c, waves, queue);
     c->lds_next = ENGINE_NEVER;
-    for (size_t i = 0; i < CU_MAX_SIMDS; i++)
+    for (size_t i = 0; i < CU_SIMDS_MAX; i++)
         c->retry_at[i] = ENGINE_NEVER;
     warm_register(&c->io.base, &compute_unit_warm_ops);
     deferred_init(c);

@@ -25,17 +25,17 @@
 #include "runtime/observe/hang.h"
 
 enum {
-    CU_MAX_SIMDS = 16,
-    CU_MAX_LDS_PORTS = 4,
+    CU_SIMDS_MAX = 16,
+    CU_LDS_PORTS_MAX = 4,
     CU_WHEEL = 64, /* cycles; longer waits go round */
     CU_LINE = 64,
     CU_BLOCK = 32,      /* bytes of code that come together; see fetch_latency */
     CU_STALE_LINES = 2, /* lines still on their way that a branch has made useless */
-    CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
+    CU_LINE_SLOTS_MAX = 1024 / CU_LINE + 1 + CU_STALE_LINES,
     CU_DEFERRED_SHARES = 6,
     CU_SMEM = 64,           /* scalar memory instructions in flight */
     CU_SMEM_DATA = 16 + 16, /* dwords: operands of an atomic and its compare values */
-    CU_MOST_LGKM = 15,      /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
+    CU_LGKM_MAX = 15,       /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
     CU_NONE = 0xffff
 };
 
@@ -82,8 +82,8 @@ struct cu_wave {
     uint32_t vgprs_at;     /* uint32_t[][ISA_LANES] */
     uint16_t vmem_first;   /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
-    uint32_t line_version[CU_MAX_LINE_SLOTS]; /* version of the code in each line of the buffer */
-    uint8_t line_state[CU_MAX_LINE_SLOTS];
+    uint32_t line_version[CU_LINE_SLOTS_MAX]; /* version of the code in each line of the buffer */
+    uint8_t line_state[CU_LINE_SLOTS_MAX];
     /* 1 + version of the program table with which all lines of the window, as far as they are code,
      * were last found in the buffer or on their way; 0: not since the window moved. */
     uint32_t complete_version;
@@ -100,7 +100,7 @@ struct cu_wave {
     /* Address of the last vector memory instruction, and its operand: address and compare value. */
     uint64_t accessed_pc, accessed_operand;
     uint64_t start_number; /* number of the unit's wavefronts that began before it */
-    uint64_t line[CU_MAX_LINE_SLOTS];
+    uint64_t line[CU_LINE_SLOTS_MAX];
     /* With fetch_latency: code up to `code_end` is in the buffer, the block after it comes in the
      * cycle `block_due`; the next instruction begins at `code_pc` and ends at `code_next`. */
     uint64_t code_end, block_due, code_pc, code_next;
@@ -127,7 +127,7 @@ struct cu_group {
     bool is_memory_only;                   /* see cu_memory_only.c */
     uint64_t arrived;                      /* cycle */
     uint64_t end_cycles;                   /* sum of the cycles in which its wavefronts ended */
-    uint16_t wave[WORK_MAX_WAVEFRONTS];
+    uint16_t wave[WORK_WAVEFRONTS_MAX];
 };
 
 /* The account of the time of one kernel's wavefronts, sent and cleared with each work-group that
@@ -197,7 +197,7 @@ struct compute_unit {
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* cycles of the vector ALU for an instruction */
     bool may_defer;                         /* turns may be deferred: cu_deferred_issue.c */
     uint8_t execute_domain;                 /* index of its tables in cu_execute.c */
-    uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
+    uint64_t retry_at[CU_SIMDS_MAX]; /* next turn at which issue is worth a try; in the wheel */
     /* State of memory operations. */
     _Alignas(64) uint32_t vmem_send_head;
     uint32_t vmem_order_at;   /* uint16_t[vmem_queue]: those with unsent lines, a ring */
@@ -211,14 +211,14 @@ struct compute_unit {
     uint32_t line_slots;      /* lines that the instruction buffer of a wavefront holds */
     uint32_t lines_ahead;     /* lines fetched ahead of that of the pc */
     struct index_pool free_lines;
-    struct cu_simd simd[CU_MAX_SIMDS];
-    struct cu_deferred_turns deferred[CU_MAX_SIMDS];
+    struct cu_simd simd[CU_SIMDS_MAX];
+    struct cu_deferred_turns deferred[CU_SIMDS_MAX];
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
     /* The LDS works in the order of issue, on one instruction at a time, or on one of each port.
      * Each SIMD has at most one there, so that none can keep the others out. */
     uint64_t lds_free;                   /* cycle: the LDS is done with all instructions */
     uint64_t lds_banks;                  /* cycle: its banks are done with them */
-    uint64_t lds_port[CU_MAX_LDS_PORTS]; /* cycle: the port is done with its own */
+    uint64_t lds_port[CU_LDS_PORTS_MAX]; /* cycle: the port is done with its own */
     uint32_t fetch_simd; /* the wavefront that is first in the next search for one to fetch for */
     uint8_t fetch_slot;
     bool has_whole_turns;   /* all instructions on registers take whole turns */
@@ -247,7 +247,7 @@ struct compute_unit {
      * table. */
     uint64_t span_start, span_end, code_start, code_end;
     uint32_t span_table_version, code_table_version;
-    uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
+    uint64_t at_sync[CU_SIMDS_MAX]; /* wavefronts of each that wait for the global wave sync */
 };
 
 static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned number)

@@ -23,11 +23,11 @@ static bool wave_counters_are_full(struct compute_unit *c, struct cu_wave *w,
     if (!(inst->flags & (ISA_RAISES_VM | ISA_RAISES_LGKM)))
         return false;
     bool vm = (inst->flags & ISA_RAISES_VM) && w->vm >= wave_most_vm(c);
-    bool lgkm = (inst->flags & ISA_RAISES_LGKM) && w->lgkm >= CU_MOST_LGKM;
+    bool lgkm = (inst->flags & ISA_RAISES_LGKM) && w->lgkm >= CU_LGKM_MAX;
     if (!vm && !lgkm)
         return false;
     w->limit_vm = vm ? (uint8_t)(wave_most_vm(c) - 1) : UINT8_MAX;
-    w->limit_lgkm = lgkm ? CU_MOST_LGKM - 1 : UINT8_MAX;
+    w->limit_lgkm = lgkm ? CU_LGKM_MAX - 1 : UINT8_MAX;
     wave_begin_wait(c, w, component_now(&c->io.base), WORK_WAITING_COUNTER_FULL);
     w->state = WAVE_WAITCNT;
     return true;

@@ -4,7 +4,7 @@
  * for. The unit defers these turns and puts the wavefront into the wheel for the next turn after
  * them. The first of four events flushes them: that next turn, a turn of another wavefront of the
  * SIMD, the answer of a work-group, which carries the account, or a reader of the statistics
- * (engine_may_defer()).
+ * (engine_try_defer()).
  *
  * The distance between two turns is the time of the first instruction, which follows from the code
  * alone. A turn is not deferred if it also depends on the buffer of code or on registers that a
@@ -261,7 +261,7 @@ static void deferred_init(struct compute_unit *c)
 {
     const struct compute_unit_params *p = compute_unit_params(c);
     c->may_defer = !cu_has_blocks(c) && !p->lds_write_delay && p->sgpr_order <= 1
-                   && engine_may_defer(&c->io.base, deferred_flush_counters);
+                   && engine_try_defer(&c->io.base, deferred_flush_counters);
     c->has_whole_turns = p->scalar_latency % p->simds == 0;
     for (unsigned i = 0; i < ISA_TIMING_COUNT; i++)
         c->has_whole_turns &= c->valu_cycles[i] % p->simds == 0;

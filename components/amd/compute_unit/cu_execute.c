@@ -28,7 +28,7 @@
 struct execute_entry {
     _Alignas(64) struct isa_ready ready;
     uint64_t address;
-    uint32_t words[ISA_MAX_INST_BYTES / 4];
+    uint32_t words[ISA_INST_BYTES_MAX / 4];
     uint8_t target;
     bool has_run; /* the members below are known */
     uint8_t run;  /* next instructions that can be executed together with this one */
@@ -49,7 +49,7 @@ static struct execute_domain {
     struct execute_entry *entries;     /* [DECODE_ENTRIES] */
     struct execute_deferred *deferred; /* alike */
     struct isa_workspace workspace;
-} execute_domains[ENGINE_MAX_DOMAINS];
+} execute_domains[ENGINE_DOMAINS_MAX];
 
 /* The first unit of those that share a decode cache makes the table. */
 static void execute_init(struct compute_unit *c)

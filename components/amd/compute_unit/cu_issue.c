@@ -136,7 +136,7 @@ static inline enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave 
 {
     if (!issue_execute(c, w, inst))
         return ISSUE_FAULT;
-    if (compute_unit_params(c)->sgpr_order > 1 && inst->sdst != ISA_NO_OPERAND) {
+    if (compute_unit_params(c)->sgpr_order > 1 && inst->sdst != ISA_OPERAND_NONE) {
         w->sgpr = inst->sdst;
         w->sgpr_until = now + compute_unit_params(c)->sgpr_order;
     }

@@ -16,7 +16,7 @@ static const char *wave_reason(const struct compute_unit *c, const struct cu_wav
     const struct cu_group *g = cu_group_at(c, w->group);
     switch ((enum cu_wave_state)w->state) {
     case WAVE_WAITCNT:
-        if (w->limit_vm != ISA_NO_WAIT && w->vm > w->limit_vm)
+        if (w->limit_vm != ISA_WAIT_NONE && w->vm > w->limit_vm)
             snprintf(text, size, "waits for vmcnt(%u), has %u", w->limit_vm, w->vm);
         else
             snprintf(text, size, "waits for lgkmcnt(%u), has %u", w->limit_lgkm, w->lgkm);
@@ -44,7 +44,7 @@ static void report_wave(const struct compute_unit *c, const struct cu_wave *w,
                         struct hang_report *report)
 {
     const struct cu_group *g = cu_group_at(c, w->group);
-    char reason[96], text[ISA_MAX_TEXT] = "";
+    char reason[96], text[ISA_TEXT_MAX] = "";
     uint64_t pc = cu_scalars(c, w)->pc;
     const struct decoded *d = &cu_decoded(c)[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
     if (d->is_valid && d->address == pc
@@ -83,7 +83,7 @@ static unsigned find_caches(const struct compute_unit *c, const struct compute_u
         const struct compute_unit *unit = (const void *)platform_component(leaf);
         while (k < caches && first[k]->code_at != unit->code_at)
             k++;
-        if (k < caches || caches == ENGINE_MAX_DOMAINS)
+        if (k < caches || caches == ENGINE_DOMAINS_MAX)
             continue;
         execute_count(unit, 0, UINT64_MAX);
         first[caches++] = unit;
@@ -107,7 +107,7 @@ static bool is_first_busy(const struct compute_unit *c)
 static void report_hottest(const struct compute_unit *c, struct hang_report *report)
 {
     enum { SHOWN = 4 };
-    const struct compute_unit *first[ENGINE_MAX_DOMAINS];
+    const struct compute_unit *first[ENGINE_DOMAINS_MAX];
     const struct decoded *top[SHOWN];
     uint64_t counts[SHOWN];
     unsigned found = 0;
@@ -129,7 +129,7 @@ static void report_hottest(const struct compute_unit *c, struct hang_report *rep
         counts[place] = count;
     }
     for (unsigned i = 0; i < found; i++) {
-        char text[ISA_MAX_TEXT] = "";
+        char text[ISA_TEXT_MAX] = "";
         if (isa_format(&top[i]->inst, UINT64_MAX, text, sizeof text) >= sizeof text)
             text[sizeof text - 1] = 0;
         hang_note(report, "hottest address %u: 0x%" PRIx64 " %s, executed %" PRIu64 " times", i + 1,

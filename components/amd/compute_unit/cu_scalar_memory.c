@@ -45,7 +45,7 @@ static void smem_complete(struct compute_unit *c, const struct cu_smem *e, uint3
         isa_scalar_load(cu_scalars(c, w), &e->inst, data);
     }
     w->lgkm--;
-    index_pool_give(&c->free_smem, cu_smem_number(c, e));
+    index_pool_release(&c->free_smem, cu_smem_number(c, e));
     vmem_unblock(c, now);
     wave_check_counters(c, w, now);
 }
@@ -97,7 +97,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w,
     if (access.kind == ISA_SCALAR_CACHE_OP && access.cache_op != ISA_CACHE_INVALIDATE_SCALAR)
         return ISSUE_DONE; /* the scalar cache is write-through: nothing to write back */
     uint64_t end = access.address + 4u * access.valid;
-    struct cu_smem *e = cu_smem_at(c, index_pool_take(&c->free_smem));
+    struct cu_smem *e = cu_smem_at(c, index_pool_acquire(&c->free_smem));
     unsigned parts = moves && end > round_down(access.address, CU_LINE) + CU_LINE ? 2 : 1;
     *e = (struct cu_smem){.inst = *inst,
                           .access = access,

@@ -106,9 +106,9 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
         w->lgkm -= e->raises_lgkm;
         w->flat -= e->raises_lgkm;
-        index_pool_give(&c->free_vmem, number);
+        index_pool_release(&c->free_vmem, number);
         if (e->rest != CU_NONE)
-            index_pool_give(&c->free_rests, e->rest);
+            index_pool_release(&c->free_rests, e->rest);
         vmem_unblock(c, now);
     }
     wave_check_counters(c, w, now);
@@ -132,7 +132,7 @@ static void vmem_work_out_addresses(struct compute_unit *c, struct cu_vmem *e,
 static void vmem_coalesce(struct compute_unit *c, struct cu_vmem *e, const struct isa_memory *m,
                           const struct isa_reach *r, unsigned number)
 {
-    struct coalesced_line lines[COALESCER_MAX_LINES];
+    struct coalesced_line lines[COALESCER_LINES_MAX];
     unsigned count = 0;
     e->shape = VMEM_ANY;
     if (m->mask && m->kind == ISA_MEMORY_ATOMIC) {
@@ -151,7 +151,7 @@ static void vmem_coalesce(struct compute_unit *c, struct cu_vmem *e, const struc
     e->remaining = (uint16_t)count;
     e->unsent = CU_NONE;
     for (unsigned i = count, next = CU_LAST_LINE; i-- > 0;) {
-        uint16_t place = (uint16_t)index_pool_take(&c->free_lines);
+        uint16_t place = (uint16_t)index_pool_acquire(&c->free_lines);
         *cu_line_at(c, place) = cu_line_of(lines[i], number, next);
         e->unsent = place;
         next = place;
@@ -221,7 +221,7 @@ static void vmem_keep(struct compute_unit *c, struct cu_vmem *e, unsigned rest)
     bool is_needed = !run && !inside && (m->mask || e->is_fence);
     e->rest = is_needed ? (uint16_t)rest : CU_NONE;
     if (!is_needed)
-        index_pool_give(&c->free_rests, rest);
+        index_pool_release(&c->free_rests, rest);
 }
 
 /* Stages the operands of a store or an atomic. */
@@ -279,7 +279,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w,
 {
     struct isa_wave *s = cu_scalars(c, w);
     struct isa_context context = cu_context(c, w);
-    unsigned number = index_pool_take(&c->free_vmem), place = index_pool_take(&c->free_rests);
+    unsigned number = index_pool_acquire(&c->free_vmem), place = index_pool_acquire(&c->free_rests);
     struct cu_vmem *e = cu_vmem_at(c, number);
     struct cu_vmem_rest *rest = cu_vmem_rest_at(c, place);
     struct isa_memory *m = &rest->access;
@@ -287,8 +287,8 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w,
     e->pc = s->pc;
     struct isa_reach reach;
     if (!vmem_find_addresses(c, &context, w, e, m, &reach)) {
-        index_pool_give(&c->free_vmem, number);
-        index_pool_give(&c->free_rests, place);
+        index_pool_release(&c->free_vmem, number);
+        index_pool_release(&c->free_rests, place);
         return ISSUE_FAULT;
     }
     if (unlikely(execution_observer))
@@ -447,12 +447,12 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
                 vmem_stage_line(c, e, number, cu_coalesced(c, m->tag),
                                 mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             profile_served(c, cu_wave_at(c, e->wave), e->pc, m);
-            index_pool_give(&c->free_lines, m->tag);
+            index_pool_release(&c->free_lines, m->tag);
         }
         compute_unit_vmem_pop_reply(c);
         if (--e->remaining == 0)
             vmem_retire(c, cu_wave_at(c, e->wave), now);
-        if (index_pool_used(&c->free_lines) == CU_LINES - COALESCER_MAX_LINES)
+        if (index_pool_used(&c->free_lines) == CU_LINES - COALESCER_LINES_MAX)
             vmem_unblock(c, now);
     }
 }

@@ -87,7 +87,7 @@ static inline struct coalesced_line cu_coalesced(const struct compute_unit *c, u
 /* Room for the lines of one more vector memory instruction. */
 static inline bool cu_has_lines(const struct compute_unit *c)
 {
-    return index_pool_used(&c->free_lines) + COALESCER_MAX_LINES <= CU_LINES;
+    return index_pool_used(&c->free_lines) + COALESCER_LINES_MAX <= CU_LINES;
 }
 
 static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned number)

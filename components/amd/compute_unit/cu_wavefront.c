@@ -144,7 +144,7 @@ static bool wave_enter_line(struct compute_unit *c, struct cu_wave *w, uint64_t 
 static int wave_find_across(struct compute_unit *c, struct cu_wave *w, uint64_t pc,
                             const uint8_t *bytes, unsigned size)
 {
-    uint8_t joined[ISA_MAX_INST_BYTES];
+    uint8_t joined[ISA_INST_BYTES_MAX];
     int slot = wave_find_line(c, w, w->line_address + CU_LINE);
     if (slot < 0 || w->line_state[slot] != LINE_VALID) {
         wave_want_lines(c, w);

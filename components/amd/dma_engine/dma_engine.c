@@ -171,7 +171,7 @@ static struct ring *lane_find(struct dma_engine *c)
         struct ring *r = ring_placed(lanes[lane].request);
         lane = lane + 1 == lane_count(c) ? 0 : lane + 1;
         /* An engine that has sent something is ticked in the next cycle anyway. */
-        if (!ring_has_had_its_cycle(r, limit) && ring_has_room(r, limit)) {
+        if (!ring_has_had_its_cycle(r, limit) && ring_ask_room(r, limit)) {
             c->next_lane = lane;
             return r;
         }
@@ -260,7 +260,7 @@ static uint32_t up_to_line_end(const struct dma_engine *c, uint64_t address, uin
 static uint32_t cut_piece(struct dma_engine *c, uint32_t i)
 {
     struct dma_command *command = command_at(c, i);
-    uint32_t number = index_pool_take(&c->free_pieces), bytes = command->size - command->issued;
+    uint32_t number = index_pool_acquire(&c->free_pieces), bytes = command->size - command->issued;
     uint64_t target = command->target + command->issued, source = command->source + command->issued;
     struct dma_piece *p = piece_at(c, number);
     if (command->kind != COMMAND_READ)
@@ -388,7 +388,7 @@ static void receive_answer(struct dma_engine *c, uint16_t number, void *payload)
     command->bytes_done += p->bytes;
     if (command->bytes_done == command->size)
         complete(c, p->command);
-    index_pool_give(&c->free_pieces, number);
+    index_pool_release(&c->free_pieces, number);
 }
 
 /* Bits of incoming rings: that of commands, then those of the lanes in order. */

@@ -15,7 +15,7 @@
 
 enum {
     COALESCER_LINE = 64,
-    COALESCER_MAX_LINES = 320, /* 64 lanes with parts of five dwords in lines of their own */
+    COALESCER_LINES_MAX = 320, /* 64 lanes with parts of five dwords in lines of their own */
     COALESCER_QUAD = 4,        /* lanes whose addresses are looked at together */
     COALESCER_BANKS = 4        /* banks of elements, and tag RAMs at most */
 };
@@ -75,7 +75,7 @@ static inline bool coalescer_stays_in_lines(const struct isa_memory *m, const st
  * together. */
 unsigned coalescer_simple_lines(const struct isa_memory *m, struct coalesced_line *out);
 
-/* Lines of any load or store; returns their number, at most COALESCER_MAX_LINES. */
+/* Lines of any load or store; returns their number, at most COALESCER_LINES_MAX. */
 unsigned coalescer_lines(const struct isa_memory *m, struct coalesced_line *out);
 
 /* Messages of an atomic: in one of them no two lanes have the same address. Returns their number,

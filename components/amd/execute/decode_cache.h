@@ -24,7 +24,7 @@ enum cu_kind { CU_MATRIX, CU_VALU, CU_SCALAR, CU_VMEM, CU_LDS, CU_BRANCH, CU_SPE
 struct decoded {
     _Alignas(64) uint64_t address;
     uint64_t count;
-    uint32_t words[ISA_MAX_INST_BYTES / 4];
+    uint32_t words[ISA_INST_BYTES_MAX / 4];
     bool is_valid;
     uint8_t kind;     /* enum cu_kind */
     uint8_t issued;   /* enum work_cycles_kind that its turn counts for */

@@ -52,7 +52,7 @@ static unsigned wavefront_start_user(enum isa_target target, struct isa_wave *s,
     for (unsigned d = 0; d < 3; d++)
         if (k->grid_work_groups[d])
             s->sgpr[n++] = divide_up(p->grid[d], p->block[d]);
-    for (unsigned i = 0; i < k->preload && i < WORK_MAX_PRELOADED; i++)
+    for (unsigned i = 0; i < k->preload && i < WORK_PRELOADED_MAX; i++)
         s->sgpr[n++] = p->preloaded[i];
     return max(n, k->user_sgprs);
 }

@@ -9,10 +9,10 @@
 
 void work_fault_text(const struct work_fault_place *p, const char *cause, char *text, size_t size)
 {
-    char inst[ISA_MAX_TEXT] = "", lane[32] = "";
+    char inst[ISA_TEXT_MAX] = "", lane[32] = "";
     if (p->inst && isa_format(p->inst, UINT64_MAX, inst, sizeof inst) >= sizeof inst)
         inst[sizeof inst - 1] = 0;
-    if (p->lane != WORK_NO_LANE)
+    if (p->lane != WORK_LANE_NONE)
         snprintf(lane, sizeof lane, ", lane %u", p->lane);
     snprintf(text, size,
              "kernel '%s': %s\n  at pc 0x%" PRIx64 "%s%s, work-group (%u,%u,%u), wavefront %u%s",
@@ -30,9 +30,9 @@ static bool describe_no_pointer(const struct work_fault_access *access, char *ca
                  "%s of %u bytes through a null pointer, at 0x%" PRIx64
                  ": an argument or a pointer in memory was not set",
                  access->name, access->bytes, address);
-    else if (address >= KERNARG_NO_QUEUE && address < KERNARG_NOTHING_END)
+    else if (address >= KERNARG_QUEUE_NONE && address < KERNARG_NONE_END)
         snprintf(cause, size, "%s, which is not supported (%s of %u bytes at 0x%" PRIx64 ")",
-                 address < KERNARG_NO_HEAP
+                 address < KERNARG_HEAP_NONE
                      ? "device code starts kernels (enqueue_kernel)"
                      : "device code allocates memory (malloc, free, new or delete)",
                  access->name, access->bytes, address);

@@ -11,7 +11,7 @@
 #include "components/memory/page_table/program_table.h"
 
 enum { WORK_FAULT_BYTES = 1024, WORK_FAULT_CAUSE_BYTES = 320 };
-#define WORK_NO_LANE UINT32_MAX /* the wavefront as a whole */
+#define WORK_LANE_NONE UINT32_MAX /* the wavefront as a whole */
 
 /* The kernel, instruction and lanes of a fault. */
 struct work_fault_place {
@@ -20,7 +20,7 @@ struct work_fault_place {
     uint64_t pc;
     uint32_t group[3];
     unsigned wavefront; /* in its work-group */
-    unsigned lane;      /* or WORK_NO_LANE */
+    unsigned lane;      /* or WORK_LANE_NONE */
 };
 
 void work_fault_text(const struct work_fault_place *p, const char *cause, char *text, size_t size);

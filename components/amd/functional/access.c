@@ -338,7 +338,7 @@ const char *PASTE(access_vector_,
     const struct isa_inst *inst = ready->inst;
     struct isa_memory m;
     struct shape shape = {0};
-    *lane = WORK_NO_LANE;
+    *lane = WORK_LANE_NONE;
     if (likely(access_fast_vector(view, context, wave, ready, hint))) {
         wave->pc += ready->size;
         return NULL;
@@ -346,12 +346,12 @@ const char *PASTE(access_vector_,
     enum isa_status status = isa_memory_addresses(context, wave, inst, &m);
     if (status != ISA_OK)
         return isa_status_text(status);
-    if (unlikely(view->unit != HOST_VIEW_NO_UNIT))
+    if (unlikely(view->unit != HOST_VIEW_UNIT_NONE))
         touch_memory(view, &m);
     if (m.kind == ISA_MEMORY_CACHE_OP)
         m.mask = 0;
     bool plain = m.mask && m.kind != ISA_MEMORY_ATOMIC && !m.unusual
-                 && (m.kind == ISA_MEMORY_STORE || inst->dst != ISA_NO_OPERAND)
+                 && (m.kind == ISA_MEMORY_STORE || inst->dst != ISA_OPERAND_NONE)
                  && find_shape(view, &m, hint, &shape);
     const char *wrong = plain || !m.mask ? NULL : check_lanes(view, &m, hint, lane);
     if (wrong)
@@ -405,12 +405,12 @@ const char *PASTE(access_scalar_,
     const struct isa_inst *inst = ready->inst;
     struct isa_scalar access;
     uint32_t data[16], time[2] = {(uint32_t)context->time, (uint32_t)(context->time >> 32)};
-    *lane = WORK_NO_LANE;
+    *lane = WORK_LANE_NONE;
     if (likely(access_fast_scalar(view, wave, ready, hint))) {
         wave->pc += ready->size;
         return NULL;
     }
-    if (unlikely(view->unit != HOST_VIEW_NO_UNIT))
+    if (unlikely(view->unit != HOST_VIEW_UNIT_NONE))
         touch_scalar(view, context, wave, inst);
     enum isa_status status = isa_scalar_address(context, wave, inst, &access);
     if (status != ISA_OK)

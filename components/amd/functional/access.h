@@ -3,7 +3,7 @@
  *
  * Both functions check the whole instruction before they change anything, and move the pc when the
  * access is done. They return NULL then. Otherwise they return a text that names the fault and
- * holds until the next call, and *lane is the faulty lane, or WORK_NO_LANE. */
+ * holds until the next call, and *lane is the faulty lane, or WORK_LANE_NONE. */
 #ifndef HEDDLE_COMPONENTS_AMD_FUNCTIONAL_ACCESS_H
 #define HEDDLE_COMPONENTS_AMD_FUNCTIONAL_ACCESS_H
 

@@ -18,7 +18,7 @@ static ALWAYS_INLINE bool find_base(const struct isa_context *context, const str
                                     const struct isa_ready *ready, uint64_t exec, uint64_t *base)
 {
     const uint32_t *upper = context->vgpr + ready->source[0] + 64;
-    if (ready->base != ISA_NO_OPERAND) {
+    if (ready->base != ISA_OPERAND_NONE) {
         *base = isa_wave_pair(wave, ready->base) + (uint64_t)ready->offset;
         return true;
     }
@@ -58,7 +58,7 @@ static ALWAYS_INLINE bool access_fast_vector(struct host_view *t, struct isa_con
     if (ready->memory == ISA_READY_OTHER || !exec || (wave->mode & ISA_MODE_SKIP)
         || !find_base(context, wave, ready, exec, &base))
         return false;
-    bool touches = unlikely(t->unit != HOST_VIEW_NO_UNIT);
+    bool touches = unlikely(t->unit != HOST_VIEW_UNIT_NONE);
     if (ready->memory == ISA_READY_LOAD && ready->bytes == 4 && exec == UINT64_MAX && !touches
         && load_rows(t, context, ready, base, hint))
         return true;
@@ -94,7 +94,7 @@ static ALWAYS_INLINE bool access_fast_scalar(struct host_view *t, struct isa_wav
     const struct host_span *w = span_of(t, address, 4u * ready->dwords, hint);
     if (!w)
         return false;
-    if (unlikely(t->unit != HOST_VIEW_NO_UNIT))
+    if (unlikely(t->unit != HOST_VIEW_UNIT_NONE))
         touch_words(t, w, address, 4u * ready->dwords);
     const char *from = w->host + (address - w->start);
     if (unlikely(t->footprint != NULL))

@@ -35,7 +35,7 @@ static void slot_open(uint32_t slot)
 {
     functional.groups_at[slot] = arena_allocate(sizeof(struct group));
     struct group *g = functional_group_at(slot);
-    size_t registers = (size_t)WORK_MAX_WAVEFRONTS * KERNEL_VGPRS_MAX * ISA_LANES;
+    size_t registers = (size_t)WORK_WAVEFRONTS_MAX * KERNEL_VGPRS_MAX * ISA_LANES;
     g->vgprs_at = arena_allocate(registers * sizeof(uint32_t));
 }
 
@@ -83,7 +83,7 @@ void functional_group_start(struct run *r, uint32_t slot)
         g->wave[i].next_block_pc = g->wave[i].instructions = 0;
         g->wave[i].livelock = (struct livelock){0};
         if (execution_observer)
-            observe_begin(slot * WORK_MAX_WAVEFRONTS + i,
+            observe_begin(slot * WORK_WAVEFRONTS_MAX + i,
                           &(struct observed_wavefront){.gpu = r->launch->gpu,
                                                        .dispatch = r->launch->dispatch_id,
                                                        .group = {g->id[0], g->id[1], g->id[2]},
@@ -118,12 +118,12 @@ void functional_expect_end(uint64_t each)
     patience = each;
 }
 
-/* Ends the launch if its process has ended. */
-static bool is_killed(struct run *r, const struct group *g)
+/* Ends the launch if its process has ended. False: it has not. */
+static bool end_if_killed(struct run *r, const struct group *g)
 {
     bool killed = program_is_killed(r->launch->program, r->launch->pid);
     if (killed)
-        functional_fault(r, g, g->wave, NULL, g->wave->scalars.pc, WORK_NO_LANE,
+        functional_fault(r, g, g->wave, NULL, g->wave->scalars.pc, WORK_LANE_NONE,
                          "its process has ended");
     return killed;
 }
@@ -145,7 +145,7 @@ static bool run_round(struct run *r)
                 host_view_refresh(&r->worker->view, r->launch->program, r->launch->pages,
                                   r->launch->pid);
             }
-            if (is_killed(r, g))
+            if (end_if_killed(r, g))
                 return false;
             continue;
         }
@@ -187,7 +187,7 @@ static void preload(struct run *r)
     const struct kernel_words words = kernel_words_read(r->launch->descriptor);
     struct kernel_registers k;
     kernel_registers_decode(&k, isa_traits[r->launch->target].registers, &words);
-    uint32_t dwords = min(k.preload, WORK_MAX_PRELOADED);
+    uint32_t dwords = min(k.preload, WORK_PRELOADED_MAX);
     if (dwords)
         host_view_read(&r->worker->view, r->common.kernarg + k.preload_offset * (uint64_t)4,
                        r->common.preloaded, dwords * 4);
@@ -199,7 +199,7 @@ static uint32_t free_range(uint32_t slots)
     uint32_t first = 0, before;
     do {
         before = first;
-        for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++) {
+        for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES_MAX; i++) {
             const struct run *r = &functional.runs[i];
             if (functional.is_run_used[i] && first < r->first + r->slots
                 && r->first < first + slots)
@@ -211,7 +211,7 @@ static uint32_t free_range(uint32_t slots)
 
 static struct run *free_run(void)
 {
-    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++)
+    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES_MAX; i++)
         if (!functional.is_run_used[i])
             return &functional.runs[i];
     return NULL;
@@ -225,9 +225,9 @@ bool functional_has_room(uint32_t resident)
 bool functional_is_awaited(void)
 {
     uint32_t i = 0;
-    while (i < FUNCTIONAL_LAUNCHES && !functional.is_run_used[i])
+    while (i < FUNCTIONAL_LAUNCHES_MAX && !functional.is_run_used[i])
         i++;
-    return i < FUNCTIONAL_LAUNCHES;
+    return i < FUNCTIONAL_LAUNCHES_MAX;
 }
 
 struct worker *functional_worker(uint32_t thread)

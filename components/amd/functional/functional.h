@@ -41,12 +41,12 @@
 enum {
     FUNCTIONAL_SLICE = 1 << 12,
     FUNCTIONAL_PATIENCE = LIVELOCK_PATIENCE, /* turns of a work-group */
-    FUNCTIONAL_LAUNCHES = 64                 /* launches that have begun and not ended */
+    FUNCTIONAL_LAUNCHES_MAX = 64             /* launches that have begun and not ended */
 };
 
 /* Other work that can continue beside a launch. Unless there is none, the launch may come back as
  * FUNCTIONAL_YIELDED. */
-enum functional_others { FUNCTIONAL_NOTHING, FUNCTIONAL_YIELDED_LAUNCHES, FUNCTIONAL_ANYTHING };
+enum functional_others { FUNCTIONAL_NONE, FUNCTIONAL_YIELDED_LAUNCHES, FUNCTIONAL_ANYTHING };
 
 struct functional_launch {
     const struct program_table *program;

@@ -41,7 +41,7 @@ struct group {
     uint32_t vgprs_at; /* uint32_t[waves][stored][64], with room for the most */
     uint32_t lds_at;   /* uint8_t[lds_capacity] */
     uint32_t lds_capacity;
-    struct wave wave[WORK_MAX_WAVEFRONTS];
+    struct wave wave[WORK_WAVEFRONTS_MAX];
 };
 
 enum step_kind { STEP_REGISTERS, STEP_BRANCH, STEP_SPECIAL, STEP_VECTOR, STEP_SCALAR };
@@ -113,8 +113,9 @@ struct functional_state {
     uint32_t groups_at[FUNCTIONAL_SLOTS];      /* struct group; 0: not made yet */
     uint32_t live_groups[FUNCTIONAL_SLOTS];    /* slots of a launch, oldest first */
     uint32_t free_slots[FUNCTIONAL_SLOTS];
-    struct run runs[FUNCTIONAL_LAUNCHES];
-    bool is_run_used[FUNCTIONAL_LAUNCHES]; /* `runs` in use; apart, as a run takes a page or so */
+    struct run runs[FUNCTIONAL_LAUNCHES_MAX];
+    bool is_run_used[FUNCTIONAL_LAUNCHES_MAX]; /* `runs` in use; apart, as a run takes a page or so
+                                                */
     uint32_t launches;
     uint32_t yields; /* turns of launches since one of them ended or began */
     struct wave_sync syncs[GPU_SET_MAX];

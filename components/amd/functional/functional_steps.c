@@ -34,7 +34,7 @@ static void limit_reached(struct run *r, const struct group *g, const struct wav
     char cause[WORK_FAULT_CAUSE_BYTES];
     snprintf(cause, sizeof cause, "%" PRIu64 " wavefront instructions have been executed (%s)",
              r->launch->before + r->instructions, r->limited_by);
-    functional_fault(r, g, w, inst, w->scalars.pc, WORK_NO_LANE, cause);
+    functional_fault(r, g, w, inst, w->scalars.pc, WORK_LANE_NONE, cause);
     r->result.end = FUNCTIONAL_LIMIT;
 }
 
@@ -108,7 +108,7 @@ static struct step *known_step(const struct run *r, uint64_t pc)
     struct step *s = &r->worker->steps[slot];
     const struct decoded *d = &r->worker->decode_cache[slot];
     const struct host_span *w = host_view_find(&r->worker->view, pc);
-    if (!w || !host_span_holds(w, pc, ISA_MAX_INST_BYTES) || s->address != pc || !d->is_valid
+    if (!w || !host_span_holds(w, pc, ISA_INST_BYTES_MAX) || s->address != pc || !d->is_valid
         || d->address != pc || d->inst.target != r->launch->target || s->split != registers_split(r)
         || !decode_has_bytes(d, (const uint8_t *)w->host + (pc - w->start)))
         return NULL;
@@ -122,7 +122,7 @@ static struct step *known_step(const struct run *r, uint64_t pc)
 static OUT_OF_LINE struct step *decode(struct run *r, const struct group *g, const struct wave *w)
 {
     uint64_t pc = w->scalars.pc;
-    uint8_t bytes[ISA_MAX_INST_BYTES];
+    uint8_t bytes[ISA_INST_BYTES_MAX];
     char cause[WORK_FAULT_CAUSE_BYTES];
     struct host_view *view = &r->worker->view;
     struct step *seen = known_step(r, pc);
@@ -134,7 +134,7 @@ static OUT_OF_LINE struct step *decode(struct run *r, const struct group *g, con
     const struct program_allocation *a = program_find_in(r->launch->program, r->launch->pid, pc);
     if (!a || !host_view_find(view, pc)) {
         work_fault_fetch(r->launch->program, pc, cause, sizeof cause);
-        functional_fault(r, g, w, NULL, pc, WORK_NO_LANE, cause);
+        functional_fault(r, g, w, NULL, pc, WORK_LANE_NONE, cause);
         return NULL;
     }
     uint64_t end = page_table_address(a->end);
@@ -151,7 +151,7 @@ static OUT_OF_LINE struct step *decode(struct run *r, const struct group *g, con
         return make_step(r, &r->worker->decode_cache[slot]);
     if (result == ISA_ERROR_TRUNCATED) {
         work_fault_fetch(r->launch->program, end, cause, sizeof cause);
-        functional_fault(r, g, w, NULL, pc, WORK_NO_LANE, cause);
+        functional_fault(r, g, w, NULL, pc, WORK_LANE_NONE, cause);
         return NULL;
     }
     struct isa_inst inst;
@@ -159,7 +159,7 @@ static OUT_OF_LINE struct step *decode(struct run *r, const struct group *g, con
                     && isa_decode(r->launch->target, bytes, size, &inst) == ISA_ERROR_UNIMPLEMENTED;
     memcpy(&word, bytes, sizeof word);
     work_fault_decode(r->launch->target, word, is_known, cause, sizeof cause);
-    functional_fault(r, g, w, is_known ? &inst : NULL, pc, WORK_NO_LANE, cause);
+    functional_fault(r, g, w, is_known ? &inst : NULL, pc, WORK_LANE_NONE, cause);
     return NULL;
 }
 
@@ -169,7 +169,7 @@ static OUT_OF_LINE bool stopped(struct run *r, const struct group *g, struct wav
 {
     if (status == ISA_TRAPPED && !work_trap_is_fatal(&w->scalars))
         return true;
-    functional_fault(r, g, w, inst, pc, WORK_NO_LANE, work_fault_status(status));
+    functional_fault(r, g, w, inst, pc, WORK_LANE_NONE, work_fault_status(status));
     return false;
 }
 
@@ -249,7 +249,7 @@ static inline bool special(struct run *r, struct group *g, struct wave *w,
     if (inst->flags & ISA_IS_ENDPGM) {
         w->state = WAVE_ENDED;
         if (execution_observer)
-            observe_end((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)));
+            observe_end((uint32_t)(g->slot * WORK_WAVEFRONTS_MAX + (w - g->wave)));
         g->ended++;
         return false;
     }
@@ -282,7 +282,7 @@ static OUT_OF_LINE void observe(struct run *r, const struct group *g, struct wav
     if (r->launch->profile)
         profile_count(r, w, inst, w->scalars.pc);
     if (execution_observer)
-        observe_step((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)), context,
+        observe_step((uint32_t)(g->slot * WORK_WAVEFRONTS_MAX + (w - g->wave)), context,
                      &w->scalars, inst);
     if (r->watch.on)
         livelock_watch_step(&r->worker->view, context, &w->scalars, inst, &w->livelock);
@@ -339,7 +339,7 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
     struct isa_context context = functional_context(r, g, w);
     struct host_view *view = &r->worker->view;
-    view->unit = r->launch->touches ? g->unit : HOST_VIEW_NO_UNIT;
+    view->unit = r->launch->touches ? g->unit : HOST_VIEW_UNIT_NONE;
     if (r->watch.on)
         livelock_watch_begin_turn(&context);
     uint64_t before = r->instructions;

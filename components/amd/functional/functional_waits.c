@@ -21,7 +21,7 @@ void functional_all_wait(struct run *r)
         return;
     }
     wave_sync_text(&functional.syncs[r->launch->gpu], &w->sync, cause, sizeof cause);
-    functional_fault(r, g, w, NULL, w->scalars.pc, WORK_NO_LANE, cause);
+    functional_fault(r, g, w, NULL, w->scalars.pc, WORK_LANE_NONE, cause);
 }
 
 void functional_set_watch(struct run *r, bool turn_is_over)
@@ -35,7 +35,7 @@ void functional_set_watch(struct run *r, bool turn_is_over)
 void functional_begin_watch(struct run *r)
 {
     uint32_t waiting = 0;
-    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++)
+    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES_MAX; i++)
         waiting += functional.is_run_used[i];
     r->watch.on = r->launch->others == FUNCTIONAL_YIELDED_LAUNCHES
                   && livelock_turn(functional.yields, 3 * waiting);
@@ -87,7 +87,7 @@ void functional_deadlock(struct run *r)
     const struct step *s = &r->worker->steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
     r->worker->view.refused = false;
     functional_fault(r, stuck_group, stuck, s->address == pc ? s->ready.inst : NULL, pc,
-                     WORK_NO_LANE, cause);
+                     WORK_LANE_NONE, cause);
     r->result.end = FUNCTIONAL_DEADLOCK;
 }
 
@@ -106,7 +106,7 @@ enum functional_end functional_yield(struct run *r)
 {
     bool all_repeat = r->watch.on;
     functional.yields++;
-    for (uint32_t i = 0; all_repeat && i < FUNCTIONAL_LAUNCHES; i++)
+    for (uint32_t i = 0; all_repeat && i < FUNCTIONAL_LAUNCHES_MAX; i++)
         all_repeat = &functional.runs[i] == r || !functional.is_run_used[i]
                      || functional.runs[i].repeated_lap == livelock_lap();
     if (!all_repeat || r->repeated_lap != livelock_lap() || !r->launch->is_alone

@@ -177,7 +177,7 @@ void touch_memory(struct host_view *t, const struct isa_memory *m)
     static const enum warm_kind kinds[] = {[ISA_MEMORY_LOAD] = WARM_READ,
                                            [ISA_MEMORY_STORE] = WARM_WRITE,
                                            [ISA_MEMORY_ATOMIC] = WARM_ATOMIC};
-    struct coalesced_line lines[COALESCER_MAX_LINES];
+    struct coalesced_line lines[COALESCER_LINES_MAX];
     struct isa_reach reach;
     unsigned count;
     if (m->kind == ISA_MEMORY_CACHE_OP || !m->mask)

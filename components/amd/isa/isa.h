@@ -53,7 +53,7 @@
 
 #include "isa_target.h"
 
-enum { ISA_LANES = 64, ISA_MAX_INST_BYTES = 12, ISA_MAX_TEXT = 256 };
+enum { ISA_LANES = 64, ISA_INST_BYTES_MAX = 12, ISA_TEXT_MAX = 256 };
 
 /* ---- decoded instructions ---- */
 
@@ -156,7 +156,7 @@ enum isa_cache_op {
  * components/protocols/mem/mem.heddle (asserted in compute_unit/cu_vector_memory.c). */
 enum isa_scope { ISA_SCOPE_WAVEFRONT, ISA_SCOPE_WORK_GROUP, ISA_SCOPE_AGENT, ISA_SCOPE_SYSTEM };
 
-enum { ISA_NO_WAIT = 255 };
+enum { ISA_WAIT_NONE = 255 };
 
 /*
  * Operand codes are those of the 9-bit source encoding, for sources and destinations alike: 0..101
@@ -177,7 +177,7 @@ enum {
     ISA_LITERAL = 255,
     ISA_VGPR = 256,
     ISA_AGPR = 512,
-    ISA_NO_OPERAND = 0xffff
+    ISA_OPERAND_NONE = 0xffff
 };
 
 /* One decoded instruction: plain data, 64 bytes at most. */
@@ -191,7 +191,7 @@ struct isa_inst {
     uint32_t flags;
     uint32_t literal; /* if ISA_HAS_LITERAL */
     int32_t simm;     /* SOPK/SOPP immediate (sign-extended), memory offset in bytes */
-    uint16_t dst;     /* vector or scalar destination, or ISA_NO_OPERAND */
+    uint16_t dst;     /* vector or scalar destination, or ISA_OPERAND_NONE */
     uint16_t sdst;    /* second, scalar destination (carry out, VOP3 compare) */
     uint16_t src[3];  /* memory: address VGPR, data, second data; base or resource is in sdst */
     uint16_t soffset; /* memory: scalar offset operand */
@@ -203,7 +203,7 @@ struct isa_inst {
     uint8_t dpp_masks;                             /* row_mask << 4 | bank_mask */
     uint8_t dpp_bound;
     uint16_t dpp_ctrl;
-    uint8_t wait_vm, wait_lgkm, wait_exp; /* waits until the counter is <= this; or ISA_NO_WAIT */
+    uint8_t wait_vm, wait_lgkm, wait_exp; /* waits until the counter is <= this; or ISA_WAIT_NONE */
     uint8_t memory;                       /* memory modifiers: ISA_MEM_* */
     uint8_t dwords;      /* memory: registers of data (loads, stores), scalar dwords */
     uint8_t cache_op;    /* enum isa_cache_op */

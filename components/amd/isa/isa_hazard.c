@@ -44,7 +44,7 @@ enum class {
 
 /* Registers of an instruction that a rule is about. */
 enum uses {
-    HAZARD_NO_USE,
+    HAZARD_USE_NONE,
     HAZARD_WRITES_SCALAR,
     HAZARD_WRITES_VCC,
     HAZARD_WRITES_EXEC,
@@ -277,7 +277,7 @@ static bool has_use(const struct isa_hazard_code *code, unsigned uses)
     for (unsigned i = 0; i < code->count; i++)
         if (is_used_as(&code->uses[i], uses))
             return true;
-    return uses == HAZARD_NO_USE;
+    return uses == HAZARD_USE_NONE;
 }
 
 static bool uses_meet(const struct isa_use *a, const struct isa_use *b, unsigned meet)
@@ -289,7 +289,7 @@ static bool uses_meet(const struct isa_use *a, const struct isa_use *b, unsigned
                                      : true);
 }
 
-/* The first register that the two share as the rule has it, or ISA_NO_OPERAND. */
+/* The first register that the two share as the rule has it, or ISA_OPERAND_NONE. */
 static unsigned shared_register(const struct rule *r, const struct isa_hazard_code *first,
                                 const struct isa_hazard_code *second)
 {
@@ -303,7 +303,7 @@ static unsigned shared_register(const struct rule *r, const struct isa_hazard_co
                 return max(a->code, b->code);
         }
     }
-    return ISA_NO_OPERAND;
+    return ISA_OPERAND_NONE;
 }
 
 static bool is_dgemm(const struct isa_hazard_code *code)
@@ -315,7 +315,7 @@ static bool meets(const struct rule *r, const struct isa_hazard_code *first,
                   const struct isa_hazard_code *last, const struct isa_hazard_code *second,
                   unsigned *code)
 {
-    *code = ISA_NO_OPERAND;
+    *code = ISA_OPERAND_NONE;
     if (r->meet == HAZARD_NONE)
         return true;
     if (r->meet == HAZARD_SAME_HWREG)
@@ -325,7 +325,7 @@ static bool meets(const struct rule *r, const struct isa_hazard_code *first,
         || (r->meet == HAZARD_BEHIND_DGEMM && (first == last || !is_dgemm(last))))
         return false;
     *code = shared_register(r, first, second);
-    return *code != ISA_NO_OPERAND;
+    return *code != ISA_OPERAND_NONE;
 }
 
 /* ---- instructions ---- */

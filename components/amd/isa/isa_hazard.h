@@ -23,7 +23,7 @@ struct isa_hazard_code {
 void isa_hazard_make(const struct isa_inst *inst, struct isa_hazard_code *out);
 
 /* Wait states that `second` needs after `first`, 0 for none. `last` is the one before `second`,
- * which may be `first`. `*code`: a register that the two meet in, or ISA_NO_OPERAND. */
+ * which may be `first`. `*code`: a register that the two meet in, or ISA_OPERAND_NONE. */
 unsigned isa_hazard_states(const struct isa_hazard_code *first, const struct isa_hazard_code *last,
                            const struct isa_hazard_code *second, unsigned *code);
 

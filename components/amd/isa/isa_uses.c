@@ -12,7 +12,7 @@ struct uses {
 
 static void add_use(struct uses *u, unsigned code, unsigned dwords, unsigned place, bool written)
 {
-    bool is_register = code < 128 || (code >= ISA_VGPR && code != ISA_NO_OPERAND);
+    bool is_register = code < 128 || (code >= ISA_VGPR && code != ISA_OPERAND_NONE);
     if (!is_register || !dwords)
         return;
     u->out[u->count++] = (struct isa_use){.code = (uint16_t)code,
@@ -156,8 +156,8 @@ static void add_vector_memory(struct uses *u, const struct isa_inst *inst,
 {
     bool buffer = inst->format == ISA_MUBUF || inst->format == ISA_MTBUF;
     bool both = buffer && (inst->memory & ISA_MEM_OFFEN) && (inst->memory & ISA_MEM_IDXEN);
-    bool flat =
-        inst->format == ISA_FLAT || (inst->format == ISA_GLOBAL && inst->soffset == ISA_NO_OPERAND);
+    bool flat = inst->format == ISA_FLAT
+                || (inst->format == ISA_GLOBAL && inst->soffset == ISA_OPERAND_NONE);
     bool compares = row->kind == KIND_ATOMIC && row->operation == ISA_ATOMIC_CMPSWAP;
     unsigned status = inst->memory & ISA_MEM_TFE ? 1 : 0;
     add_use(u, inst->src[0], flat || both ? 2 : 1, ISA_USE_SOURCE0, false);

@@ -348,7 +348,7 @@ static bool receive_lines(struct page_migration_controller *c)
     while ((m = page_migration_controller_mem_peek_reply(c))) {
         struct pmc_line *line = line_at(c, m->tag);
         if (line->is_writing) {
-            index_pool_give(&c->free_lines, m->tag);
+            index_pool_release(&c->free_lines, m->tag);
             c->bytes_written += PMC_LINE;
         } else {
             memcpy(line->data,
@@ -387,7 +387,7 @@ static bool send_lines(struct page_migration_controller *c, const struct page_mo
     }
     while (c->bytes_issued < m->fetch.size && index_pool_has(&c->free_lines)
            && page_migration_controller_mem_can_send(c)) {
-        uint32_t i = index_pool_take(&c->free_lines);
+        uint32_t i = index_pool_acquire(&c->free_lines);
         *line_at(c, i) = (struct pmc_line){.to = m->fetch.to + c->bytes_issued};
         page_migration_controller_mem_send_read(c, (uint16_t)i, m->fetch.from + c->bytes_issued,
                                                 PMC_LINE, 0, false);

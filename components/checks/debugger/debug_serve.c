@@ -80,7 +80,7 @@ static bool read_global(const struct debug_thread *t, uint64_t address, void *to
     host_view_refresh(&view, t->program, view.pages, t->pid);
     view.gpu = t->identity.gpu;
     view.count = view.next = 0;
-    view.unit = HOST_VIEW_NO_UNIT;
+    view.unit = HOST_VIEW_UNIT_NONE;
     if (!host_view_is_allocated(&view, address, bytes))
         return false;
     host_view_read(&view, address, to, bytes);

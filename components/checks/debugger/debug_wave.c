@@ -65,7 +65,7 @@ static void wave_registers(const struct debug_thread *t, struct debug_registers 
 static uint64_t wave_disassemble(const struct debug_thread *t, uint64_t address, char *text,
                                  size_t room)
 {
-    uint8_t bytes[ISA_MAX_INST_BYTES];
+    uint8_t bytes[ISA_INST_BYTES_MAX];
     struct isa_inst inst;
     size_t size = sizeof bytes;
     while (size && !debug_serve_read(t, 0, address, bytes, size))

@@ -56,9 +56,9 @@ static void wait_counters(struct hazard_wave *w, const struct isa_inst *inst)
 {
     if (!w->count)
         return;
-    if (inst->wait_vm != ISA_NO_WAIT)
+    if (inst->wait_vm != ISA_WAIT_NONE)
         wait_for(w, true, inst->wait_vm);
-    if (inst->wait_lgkm != ISA_NO_WAIT)
+    if (inst->wait_lgkm != ISA_WAIT_NONE)
         wait_for(w, false, inst->wait_lgkm);
     pack(w);
 }
@@ -172,7 +172,7 @@ static void check_barrier(const struct step_check *t)
         struct hazard_pending *p = &t->wave->pending[i];
         if (p->counts_lgkm && p->inst.unit != ISA_UNIT_SMEM && p->lanes
             && (p->inst.flags & (ISA_IS_STORE | ISA_IS_ATOMIC)))
-            report_pending(t, p, HAZARD_EARLY_BARRIER, ISA_NO_OPERAND);
+            report_pending(t, p, HAZARD_EARLY_BARRIER, ISA_OPERAND_NONE);
     }
 }
 
@@ -187,7 +187,7 @@ static void check_past(const struct step_check *t)
     for (uint32_t back = 1; back <= w->past_count && back < HAZARD_PAST; back++) {
         const struct hazard_past *p = &w->past[(w->past_count - back) % HAZARD_PAST];
         uint64_t present = w->position - p->position;
-        unsigned code = ISA_NO_OPERAND;
+        unsigned code = ISA_OPERAND_NONE;
         if (present >= far)
             return;
         unsigned needed = isa_hazard_states(&p->code, &last->code, t->code, &code);

@@ -22,7 +22,7 @@ struct hazard {
     enum hazard_kind kind;
     const struct isa_inst *first, *second;
     uint64_t first_pc, second_pc;
-    uint16_t code;               /* a register, or ISA_NO_OPERAND */
+    uint16_t code;               /* a register, or ISA_OPERAND_NONE */
     bool counts_vm, counts_lgkm; /* counters that s_waitcnt has to wait for */
     uint8_t needed, present;     /* HAZARD_WAIT_STATES */
 };

@@ -32,7 +32,7 @@ static void describe_hazard(const struct hazard *hazard, char *text, size_t size
     const char *counters = hazard->counts_vm ? "vmcnt" : "lgkmcnt";
     if (hazard->counts_vm && hazard->counts_lgkm)
         counters = "vmcnt and lgkmcnt";
-    if (hazard->code != ISA_NO_OPERAND)
+    if (hazard->code != ISA_OPERAND_NONE)
         isa_format_register((enum isa_target)hazard->second->target, hazard->code, 1, name,
                             sizeof name);
     if (hazard->kind != HAZARD_WAIT_STATES)
@@ -49,9 +49,9 @@ static void report_hazard(void *context, const struct hazard *hazard)
 {
     const struct check_wave *wave = context;
     const struct check_place first = check_wave_place(
-        wave, check_instruction(wave, hazard->first_pc, hazard->first), FINDING_NO_LANE);
+        wave, check_instruction(wave, hazard->first_pc, hazard->first), FINDING_LANE_NONE);
     const struct check_place second = check_wave_place(
-        wave, check_instruction(wave, hazard->second_pc, hazard->second), FINDING_NO_LANE);
+        wave, check_instruction(wave, hazard->second_pc, hazard->second), FINDING_LANE_NONE);
     struct finding found;
     if (!check_found(kinds[hazard->kind], &first, &second, &found))
         return;

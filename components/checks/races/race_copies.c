@@ -53,7 +53,7 @@ static void touch(const struct race_wave *w, uint32_t site, uint64_t address, ui
                                .address = address + at,
                                .bytes = (uint32_t)min(bytes - at, EVENT_BYTES_MAX),
                                .use = use,
-                               .site = race_site(site, FINDING_NO_LANE),
+                               .site = race_site(site, FINDING_LANE_NONE),
                                .order = &(struct race_order){.id = {0}},
                                .report = race_report};
         race_touch(&e);

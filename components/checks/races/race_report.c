@@ -18,11 +18,11 @@ uint32_t race_group(uint32_t command, const struct check_identity *identity)
 
 struct check_place race_place(race_id id, uint32_t site)
 {
-    uint32_t lane = site & RACE_NO_LANE;
+    uint32_t lane = site & RACE_LANE_NONE;
     return (struct check_place){.identity = &identities[id >> RACE_GROUP_BITS],
                                 .wavefront = id % RACE_GROUP,
                                 .instruction = site >> RACE_LANE_BITS,
-                                .lane = lane == RACE_NO_LANE ? FINDING_NO_LANE : lane};
+                                .lane = lane == RACE_LANE_NONE ? FINDING_LANE_NONE : lane};
 }
 
 void race_report(const struct race_event *e, const struct race_access *earlier)

@@ -24,11 +24,11 @@ static inline uint64_t race_lds_base(uint32_t group)
 /* race_group_begin(), of a work-group that reports can name. */
 uint32_t race_group(uint32_t command, const struct check_identity *identity);
 
-/* The site of an access: its instruction, and its lane or FINDING_NO_LANE. */
-enum { RACE_LANE_BITS = 7, RACE_NO_LANE = (1 << RACE_LANE_BITS) - 1 };
+/* The site of an access: its instruction, and its lane or FINDING_LANE_NONE. */
+enum { RACE_LANE_BITS = 7, RACE_LANE_NONE = (1 << RACE_LANE_BITS) - 1 };
 static inline uint32_t race_site(uint32_t instruction, uint32_t lane)
 {
-    return instruction << RACE_LANE_BITS | (lane & RACE_NO_LANE);
+    return instruction << RACE_LANE_BITS | (lane & RACE_LANE_NONE);
 }
 struct check_place race_place(race_id id, uint32_t site);
 

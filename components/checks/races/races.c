@@ -287,7 +287,7 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
                                     .address = race_process_base(wave->pid) + a->address,
                                     .bytes = 4u * a->valid,
                                     .use = use,
-                                    .site = race_site(instruction, FINDING_NO_LANE),
+                                    .site = race_site(instruction, FINDING_LANE_NONE),
                                     .order = &(struct race_order){.id = {0}},
                                     .report = race_report});
 }
@@ -313,7 +313,7 @@ static void wait(struct live_wave *w, const struct observed_instruction *s)
 static void barrier_over(const struct check_wave *wave)
 {
     const struct check_group *g = check_group_of(wave);
-    struct race_wave *come[WORK_MAX_WAVEFRONTS];
+    struct race_wave *come[WORK_WAVEFRONTS_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; i < g->waves; i++) {
         struct race_wave *r = &waves[g->wave[i]].race;

@@ -98,7 +98,7 @@ static void put_scalar(const struct isa_use *u, uint64_t bits, uint32_t from)
 {
     struct undefined_wave *w = undefined_context.state;
     if (u->code == ISA_EXEC && bits)
-        undefined_use(FINDING_UNINITIALISED_BRANCH, from, FINDING_NO_LANE);
+        undefined_use(FINDING_UNINITIALISED_BRANCH, from, FINDING_LANE_NONE);
     if (u->code == ISA_EXEC)
         bits = 0;
     for (unsigned i = 0; i < u->dwords && u->code + i < UNDEFINED_SCALARS; i++) {
@@ -164,7 +164,7 @@ void undefined_scalar_unit(void)
     bool branches = undefined_context.step->inst->unit == ISA_UNIT_BRANCH
                     || undefined_context.step->inst->flags & ISA_IS_BRANCH;
     if (branches && sum.lanes) {
-        undefined_use(FINDING_UNINITIALISED_BRANCH, sum.from, FINDING_NO_LANE);
+        undefined_use(FINDING_UNINITIALISED_BRANCH, sum.from, FINDING_LANE_NONE);
         w->scc = false;
         w->scalar[ISA_VCC] = w->scalar[ISA_VCC + 1] = 0;
     }

@@ -75,7 +75,7 @@ static void check_addresses(uint64_t lanes)
         if (!(sum.lanes & lanes))
             continue;
         undefined_use(FINDING_UNINITIALISED_ADDRESS, sum.from,
-                      undefined_is_scalar(u) ? FINDING_NO_LANE
+                      undefined_is_scalar(u) ? FINDING_LANE_NONE
                                              : (unsigned)__builtin_ctzll(sum.lanes & lanes));
         for (unsigned d = 0; d < u->dwords; d++)
             if (undefined_is_scalar(u))

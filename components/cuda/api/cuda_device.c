@@ -20,7 +20,7 @@ enum {
     TEXTURE_ALIGN = 512,
     TEXTURE_PITCH_ALIGN = 32,
     ATTRIBUTE_MAX = 150,
-    NO_NODE = -1
+    NODE_NONE = -1
 };
 
 static const struct driver_device_info *info_of(int device)
@@ -125,7 +125,7 @@ hipError_t cuda_properties_13(struct cuda_properties_13 *properties, int device)
 #define HEDDLE_PROPERTY_12(type, name, dimension)
 #define HEDDLE_PROPERTY_13(type, name, dimension)
 #include "components/cuda/include/heddle/properties.def"
-    properties->hostNumaId = NO_NODE;
+    properties->hostNumaId = NODE_NONE;
     return hipSuccess;
 }
 
@@ -199,7 +199,7 @@ hipError_t cuda_attribute(int *value, int attribute, int device)
     hipError_t error = cuda_properties_12(&properties, device);
     if (error != hipSuccess)
         return error;
-    *value = attribute == ATTRIBUTE_HOST_NUMA ? NO_NODE : 0; /* features that are not there */
+    *value = attribute == ATTRIBUTE_HOST_NUMA ? NODE_NONE : 0; /* features that are not there */
     for (size_t i = 0; i < ARRAY_COUNT(attributes); i++) {
         const char *member = (const char *)&properties + attributes[i].offset;
         size_t wide = 0;

@@ -3,13 +3,13 @@
 
 #include "cuda_internal.h"
 
-enum { HOST_REGISTER_READ_ONLY = 8, NO_DEVICE = -2, UNKNOWN_LOCATION = -3 };
+enum { HOST_REGISTER_READ_ONLY = 8, DEVICE_NONE = -2, UNKNOWN_LOCATION = -3 };
 
 /* A pointer of the program's own is no error, as it is with HIP. */
 static struct cuda_pointer_attributes unregistered(const void *pointer)
 {
     struct cuda_pointer_attributes attributes = {.type = CUDA_MEMORY_UNREGISTERED,
-                                                 .device = NO_DEVICE};
+                                                 .device = DEVICE_NONE};
     memcpy(&attributes.host_pointer, &pointer, sizeof pointer);
     return attributes;
 }

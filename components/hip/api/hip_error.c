@@ -146,7 +146,7 @@ enum { CUDA_ERROR_ILLEGAL_INSTRUCTION = 715, CUDA_ERROR_MISALIGNED_ADDRESS = 716
 static hipError_t fault_error(void)
 {
     static const int errors[] = {
-        [DRIVER_PTX_NO_FAULT] = hipErrorLaunchFailure, /* the machine is at fault */
+        [DRIVER_PTX_FAULT_NONE] = hipErrorLaunchFailure, /* the machine is at fault */
         [DRIVER_PTX_ADDRESS] = hipErrorIllegalAddress,
         [DRIVER_PTX_MISALIGNED] = CUDA_ERROR_MISALIGNED_ADDRESS,
         [DRIVER_PTX_TRAP] = hipErrorLaunchFailure,

@@ -21,7 +21,7 @@
 #include "base/grow.h"
 #include "components/hip/api/hip_services.h"
 
-#define NO_LINE UINT32_MAX
+#define LINE_NONE UINT32_MAX
 
 struct api_trace play_trace;
 const char *play_path;
@@ -104,7 +104,7 @@ static void assign_lines(void)
     returns = play_allocate(((size_t)play_trace.call_count + 1) * sizeof *returns);
     for (uint32_t i = 0; i < play_trace.call_count; i++) {
         const struct api_trace_call *call = &play_trace.calls[i];
-        returns[i] = NO_LINE;
+        returns[i] = LINE_NONE;
         if (call->kind == API_TRACE_THREAD)
             current = place_of(list, call->thread);
         owners[i] = call->kind == API_TRACE_RETURN ? place_of(list, call->thread) : current;
@@ -148,10 +148,10 @@ static void run_thread(uint32_t thread)
         if (owners[i] != thread)
             continue;
         wait_for_line(i);
-        if (returns[i] != NO_LINE)
+        if (returns[i] != LINE_NONE)
             end_line(i); /* others continue while this call waits */
         play_call(call);
-        if (returns[i] == NO_LINE)
+        if (returns[i] == LINE_NONE)
             end_line(i);
     }
 }

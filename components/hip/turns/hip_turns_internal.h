@@ -15,7 +15,7 @@ enum hip_turns_state {
     HIP_TURNS_ENDED
 };
 
-#define HIP_TURNS_NO_NUMBER 0 /* a thread that was never ordered; others begin with 1 */
+#define HIP_TURNS_NUMBER_NONE 0 /* a thread that was never ordered; others begin with 1 */
 
 struct hip_turns_thread {
     uint64_t number; /* by creation */

@@ -63,7 +63,7 @@ static void end_thread(void *record)
     hip_turns_wake_locked(thread, HIP_TURNS_OTHER, UINT32_MAX);
     if (is_ordered)
         hip_turns_give_up();
-    if (thread->number == HIP_TURNS_NO_NUMBER) {
+    if (thread->number == HIP_TURNS_NUMBER_NONE) {
         pthread_cond_destroy(&thread->wakeup);
         hip_release(thread);
     } else if (thread->is_detached) {
@@ -108,7 +108,7 @@ static void make_own_record(void)
 
 uint64_t hip_turns_number(void)
 {
-    return hip_turns_self ? hip_turns_self->number : HIP_TURNS_NO_NUMBER;
+    return hip_turns_self ? hip_turns_self->number : HIP_TURNS_NUMBER_NONE;
 }
 
 bool hip_turns_is_ordered(void)

@@ -35,7 +35,7 @@ static inline void api_streams_init(struct api_streams *s, bool launch_blocking)
 {
     memset(s, 0, sizeof *s);
     s->launch_blocking = launch_blocking;
-    for (uint16_t i = 0; i < API_STREAM_COUNT; i++)
+    for (uint16_t i = 0; i < API_STREAMS_MAX; i++)
         s->head[i] = s->tail[i] = API_STREAM_NONE;
     for (uint16_t i = 0; i < API_STREAM_OPERATIONS_MAX; i++)
         s->operations[i].next =
@@ -54,7 +54,7 @@ static inline bool api_stream_passed(const struct api_streams *s,
 {
     if (point->stream != API_STREAM_NONE)
         return api_stream_queue_passed(s, point->stream, point->order);
-    for (uint16_t i = 0; i < API_STREAM_COUNT; i++)
+    for (uint16_t i = 0; i < API_STREAMS_MAX; i++)
         if (!api_stream_queue_passed(s, i, point->order))
             return false;
     return true;

@@ -28,7 +28,7 @@
 #include "components/protocols/api_call/api_call.h"
 
 /* Streams, and operations pending in all of them; what finds no room is blocked. */
-#define API_STREAM_COUNT          64
+#define API_STREAMS_MAX           64
 #define API_STREAM_OPERATIONS_MAX 256
 #define API_STREAM_WAITERS_MAX    64
 #define API_STREAM_NONE           UINT16_MAX
@@ -69,7 +69,7 @@ struct api_streams {
     bool launch_blocking;
     uint32_t pending; /* operations in all queues */
     uint64_t last_order;
-    uint16_t head[API_STREAM_COUNT], tail[API_STREAM_COUNT];
+    uint16_t head[API_STREAMS_MAX], tail[API_STREAMS_MAX];
     uint16_t free; /* list of unused operations */
     uint16_t waiter_count;
     struct api_stream_operation operations[API_STREAM_OPERATIONS_MAX];
@@ -87,7 +87,7 @@ static bool api_stream_passed(const struct api_streams *s, const struct api_stre
 static struct api_stream_point api_stream_now(const struct api_streams *s, uint16_t stream);
 static bool api_stream_may_issue(const struct api_streams *s, enum api_call call, uint16_t stream);
 
-/* Takes a call, or does not. `stream` is below API_STREAM_COUNT, 0 for calls that name none;
+/* Takes a call, or does not. `stream` is below API_STREAMS_MAX, 0 for calls that name none;
  * `event` is the point of the event that the call names (event_synchronize, stream_wait_event), and
  * unused otherwise. After event_record was taken, the event's point is api_stream_now(). */
 static enum api_stream_verdict api_stream_issue(struct api_streams *s, enum api_call call,

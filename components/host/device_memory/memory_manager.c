@@ -34,7 +34,7 @@ enum memory_result memory_register_device(struct memory_manager *m, uint64_t bas
 void memory_set_range(struct memory_manager *m, uint64_t start, uint64_t end)
 {
     /* A fresh range ends at an allocation, at a retired range or at the end. */
-    uint32_t capacity = PROGRAM_ALLOCATIONS + MEMORY_RETIRED + 2;
+    uint32_t capacity = PROGRAM_ALLOCATIONS_MAX + MEMORY_RETIRED + 2;
     m->start = round_up(start, m->page);
     m->end = end / m->page * m->page;
     m->fresh_extents = arena_allocate(capacity * sizeof(struct page_extent));
@@ -50,8 +50,8 @@ void memory_set_range(struct memory_manager *m, uint64_t start, uint64_t end)
 bool memory_hold_page(struct memory_manager *m, uint32_t device, uint64_t *physical)
 {
     uint64_t first;
-    if (!page_allocator_take(&m->device[device].pages, memory_extents(&m->device[device]), 1,
-                             &first))
+    if (!page_allocator_allocate(&m->device[device].pages, memory_extents(&m->device[device]), 1,
+                                 &first))
         return false;
     *physical = first * m->page;
     return true;
@@ -61,8 +61,8 @@ bool memory_give_page(struct memory_manager *m, uint64_t physical)
 {
     uint32_t device = memory_device_of(m, physical);
     return device != UINT32_MAX
-           && page_allocator_give(&m->device[device].pages, memory_extents(&m->device[device]),
-                                  physical / m->page, 1);
+           && page_allocator_release(&m->device[device].pages, memory_extents(&m->device[device]),
+                                     physical / m->page, 1);
 }
 
 /* ---- copies for reading ---- */
@@ -117,9 +117,9 @@ static uint64_t take_neighbours(const struct memory_manager *m, struct memory_de
 {
     uint64_t align = fragment_of(m, pages);
     if (align > 1
-        && page_allocator_take_run(&device->pages, memory_extents(device), pages, align, first))
+        && page_allocator_allocate_run(&device->pages, memory_extents(device), pages, align, first))
         return pages;
-    return page_allocator_take(&device->pages, memory_extents(device), pages, first);
+    return page_allocator_allocate(&device->pages, memory_extents(device), pages, first);
 }
 
 /* Maps a run of pages to pages of one device, neighbours where there are. Some may be mapped when
@@ -135,7 +135,7 @@ static bool map_run(struct memory_ref r, const struct memory_request *q, uint32_
             if (page_table_enter(r.pages, q->pid, address + (done + i) * page, (first + i) * page,
                                  q->flags))
                 continue;
-            page_allocator_give(&device->pages, memory_extents(device), first + i, count - i);
+            page_allocator_release(&device->pages, memory_extents(device), first + i, count - i);
             return false;
         }
     }
@@ -193,11 +193,12 @@ static bool take_addresses(const struct memory_ref *r, const struct memory_reque
         return q->fixed % m->page == 0
                && !program_overlap(r->program, q->fixed, q->fixed + pages * m->page);
     if (q->fixed)
-        return q->fixed % m->page == 0 && page_allocator_take_at(&m->fresh, fresh, *first, pages);
+        return q->fixed % m->page == 0
+               && page_allocator_allocate_at(&m->fresh, fresh, *first, pages);
     uint64_t align = q->align > m->page ? q->align / m->page : 1, fragment = fragment_of(m, pages);
-    if (fragment > align && page_allocator_take_run(&m->fresh, fresh, pages, fragment, first))
+    if (fragment > align && page_allocator_allocate_run(&m->fresh, fresh, pages, fragment, first))
         return true;
-    return page_allocator_take_run(&m->fresh, fresh, pages, align, first);
+    return page_allocator_allocate_run(&m->fresh, fresh, pages, align, first);
 }
 
 /* True if a process uses one of these addresses under a name. */
@@ -228,8 +229,8 @@ static void give_addresses(struct memory_manager *m, const struct memory_request
 {
     uint64_t start = first * m->page;
     if (!page_table_is_name(q->fixed) && !memory_is_foreign(m, start, start + pages * m->page))
-        page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents), first,
-                            pages);
+        page_allocator_release(&m->fresh, arena_at(struct page_extent, m->fresh_extents), first,
+                               pages);
 }
 
 /* Takes addresses for a request and maps its pages. */
@@ -238,9 +239,9 @@ static enum memory_result map_request(struct memory_ref r, const struct memory_r
 {
     struct memory_manager *m = r.memory;
     if (!has_pages(m, q, pages))
-        return MEMORY_NO_PAGES;
+        return MEMORY_OUT_OF_PAGES;
     if (!take_unnamed(r, q, pages, first))
-        return m->retired.count ? MEMORY_RECYCLE_FIRST : MEMORY_NO_ADDRESSES;
+        return m->retired.count ? MEMORY_RECYCLE_FIRST : MEMORY_OUT_OF_ADDRESSES;
     uint64_t start = *first * m->page, count;
     for (uint64_t done = 0; done < pages; done += count) {
         uint32_t place;
@@ -282,8 +283,8 @@ enum memory_result memory_allocate(struct memory_ref r, const struct memory_requ
 {
     struct memory_manager *m = r.memory;
     uint64_t pages = q->size / m->page + (q->size % m->page != 0), first;
-    if (r.program->allocation_count == PROGRAM_ALLOCATIONS)
-        return has_pages(m, q, pages) ? MEMORY_NO_ENTRY : MEMORY_NO_PAGES;
+    if (r.program->allocation_count == PROGRAM_ALLOCATIONS_MAX)
+        return has_pages(m, q, pages) ? MEMORY_OUT_OF_ENTRIES : MEMORY_OUT_OF_PAGES;
     bool in_block = take_of_block(r, q, pages, &first);
     enum memory_result result = in_block ? MEMORY_OK : map_request(r, q, pages, &first);
     if (result != MEMORY_OK)
@@ -331,8 +332,8 @@ enum memory_result memory_free(struct memory_ref r, uint64_t address)
         return MEMORY_OK;
     if (m->retired.count == MEMORY_RETIRED)
         return MEMORY_OK; /* the driver has not recycled them: these are not used again */
-    if (!page_allocator_give(&m->retired, arena_at(struct page_extent, m->retired_extents),
-                             start / m->page, pages))
+    if (!page_allocator_release(&m->retired, arena_at(struct page_extent, m->retired_extents),
+                                start / m->page, pages))
         bug("driver: addresses from 0x%" PRIx64 " on are retired twice", address);
     return MEMORY_OK;
 }
@@ -346,8 +347,8 @@ void memory_recycle(struct memory_manager *m)
 {
     const struct page_extent *retired = arena_at(struct page_extent, m->retired_extents);
     for (uint32_t i = 0; i < m->retired.count; i++) {
-        if (!page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents),
-                                 retired[i].first, retired[i].pages))
+        if (!page_allocator_release(&m->fresh, arena_at(struct page_extent, m->fresh_extents),
+                                    retired[i].first, retired[i].pages))
             bug("driver: retired addresses from page 0x%" PRIx64 " on are free already",
                 retired[i].first);
     }
@@ -380,7 +381,7 @@ enum memory_result memory_remap(struct memory_ref r, uint32_t pid, uint64_t addr
         needed += memory_device_of(m, physical) != device;
     }
     if (m->device[device].pages.free_pages < needed)
-        return MEMORY_NO_PAGES;
+        return MEMORY_OUT_OF_PAGES;
     for (uint64_t at = first; at <= last; at += m->page) {
         page_table_look_up(r.pages, pid, at, &physical, &flags);
         if (flags & PAGE_TABLE_COPIED)
@@ -416,12 +417,12 @@ enum memory_result memory_allocate_page_at(struct memory_ref r, uint32_t pid, ui
         || page_table_address(start) >= m->end)
         return MEMORY_NOT_ALLOCATED;
     if (!m->device[device].pages.free_pages)
-        return MEMORY_NO_PAGES;
-    if (!a && r.program->allocation_count == PROGRAM_ALLOCATIONS)
-        return MEMORY_NO_ENTRY;
+        return MEMORY_OUT_OF_PAGES;
+    if (!a && r.program->allocation_count == PROGRAM_ALLOCATIONS_MAX)
+        return MEMORY_OUT_OF_ENTRIES;
     if (!a
-        && !page_allocator_take_at(&m->fresh, arena_at(struct page_extent, m->fresh_extents),
-                                   start / m->page, 1))
+        && !page_allocator_allocate_at(&m->fresh, arena_at(struct page_extent, m->fresh_extents),
+                                       start / m->page, 1))
         return MEMORY_RECYCLE_FIRST;
     bool mapped = page_table_look_up(r.pages, pid, start, &old, &had);
     if (!memory_hold_page(m, device, physical))
@@ -429,8 +430,8 @@ enum memory_result memory_allocate_page_at(struct memory_ref r, uint32_t pid, ui
     if (!page_table_enter(r.pages, pid, start, *physical, flags)) {
         memory_give_page(m, *physical);
         if (!a)
-            page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents),
-                                start / m->page, 1);
+            page_allocator_release(&m->fresh, arena_at(struct page_extent, m->fresh_extents),
+                                   start / m->page, 1);
         return MEMORY_TABLE_FULL;
     }
     if (mapped && (had & PAGE_TABLE_COPIED))

@@ -37,20 +37,20 @@
 
 enum {
     MEMORY_DEVICES = GPU_SET_MAX,
-    MEMORY_RETIRED = PROGRAM_ALLOCATIONS,    /* ranges */
-    MEMORY_RETIRED_MANY = MEMORY_RETIRED / 2 /* memory_recycle() is due at the next chance */
+    MEMORY_RETIRED = PROGRAM_ALLOCATIONS_MAX, /* ranges */
+    MEMORY_RETIRED_MANY = MEMORY_RETIRED / 2  /* memory_recycle() is due at the next chance */
 };
 
 enum memory_result {
     MEMORY_OK,
-    MEMORY_NO_PAGES,     /* a device has too few free pages */
-    MEMORY_NO_ADDRESSES, /* no free range of virtual addresses is long enough */
+    MEMORY_OUT_OF_PAGES,     /* a device has too few free pages */
+    MEMORY_OUT_OF_ADDRESSES, /* no free range of virtual addresses is long enough */
     /* No free range is long enough, but retired ones may help: shoot down, memory_recycle(), and
        call again. */
     MEMORY_RECYCLE_FIRST,
-    MEMORY_NO_ENTRY,   /* too many allocations */
-    MEMORY_TABLE_FULL, /* the page table has no room */
-    MEMORY_NOT_MAPPED, /* a page is not mapped in that process */
+    MEMORY_OUT_OF_ENTRIES, /* too many allocations */
+    MEMORY_TABLE_FULL,     /* the page table has no room */
+    MEMORY_NOT_MAPPED,     /* a page is not mapped in that process */
     /* Not the start of an allocation; or the address belongs to another process. */
     MEMORY_NOT_ALLOCATED,
     MEMORY_OVERLAP /* a device's physical addresses overlap another's */

@@ -13,8 +13,8 @@ void page_allocator_init(struct page_allocator *a, struct page_extent *extents, 
         extents[0] = (struct page_extent){first, pages};
 }
 
-uint64_t page_allocator_take(struct page_allocator *a, struct page_extent *extents, uint64_t pages,
-                             uint64_t *first)
+uint64_t page_allocator_allocate(struct page_allocator *a, struct page_extent *extents,
+                                 uint64_t pages, uint64_t *first)
 {
     uint32_t i = 0;
     while (i < a->count && extents[i].pages < pages)
@@ -48,8 +48,8 @@ static uint32_t first_behind(const struct page_allocator *a, const struct page_e
     return low;
 }
 
-bool page_allocator_take_at(struct page_allocator *a, struct page_extent *extents, uint64_t first,
-                            uint64_t pages)
+bool page_allocator_allocate_at(struct page_allocator *a, struct page_extent *extents,
+                                uint64_t first, uint64_t pages)
 {
     uint32_t low = first_behind(a, extents, first);
     struct page_extent *e = low ? &extents[low - 1] : NULL;
@@ -72,8 +72,8 @@ bool page_allocator_take_at(struct page_allocator *a, struct page_extent *extent
     return true;
 }
 
-bool page_allocator_take_run(struct page_allocator *a, struct page_extent *extents, uint64_t pages,
-                             uint64_t align, uint64_t *first)
+bool page_allocator_allocate_run(struct page_allocator *a, struct page_extent *extents,
+                                 uint64_t pages, uint64_t align, uint64_t *first)
 {
     for (uint32_t i = 0; i < a->count; i++) {
         uint64_t start = round_up(extents[i].first, align);
@@ -81,13 +81,13 @@ bool page_allocator_take_run(struct page_allocator *a, struct page_extent *exten
         if (skipped >= extents[i].pages || pages > extents[i].pages - skipped)
             continue;
         *first = start;
-        return page_allocator_take_at(a, extents, start, pages);
+        return page_allocator_allocate_at(a, extents, start, pages);
     }
     return false;
 }
 
-bool page_allocator_give(struct page_allocator *a, struct page_extent *extents, uint64_t first,
-                         uint64_t pages)
+bool page_allocator_release(struct page_allocator *a, struct page_extent *extents, uint64_t first,
+                            uint64_t pages)
 {
     uint32_t low = first_behind(a, extents, first);
     struct page_extent *before = low ? &extents[low - 1] : NULL;

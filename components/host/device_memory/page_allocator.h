@@ -1,5 +1,5 @@
 /* Pages of one device memory, or of the range of virtual addresses: a sorted list of free extents,
- * taken first fit, merged when given back.
+ * taken first fit, merged when released.
  *
  * Pure functions on an array that the caller provides. Invariant: extents are sorted, do not touch
  * and are not empty, and their pages sum up to free_pages. An allocation takes one extent where one
@@ -25,24 +25,24 @@ struct page_allocator {
 void page_allocator_init(struct page_allocator *a, struct page_extent *extents, uint32_t capacity,
                          uint64_t first, uint64_t pages);
 
-/* Takes up to `pages` pages that are neighbours: all of them if some extent has them, else what the
- * first extent has. Returns how many; 0: nothing is free. */
-uint64_t page_allocator_take(struct page_allocator *a, struct page_extent *extents, uint64_t pages,
-                             uint64_t *first);
+/* Allocates up to `pages` pages that are neighbours: all of them if some extent has them, else what
+ * the first extent has. Returns how many; 0: nothing is free. */
+uint64_t page_allocator_allocate(struct page_allocator *a, struct page_extent *extents,
+                                 uint64_t pages, uint64_t *first);
 
-/* Takes just these pages. False: not all of them are free, or the list is full; nothing has
+/* Allocates just these pages. False: not all of them are free, or the list is full; nothing has
  * changed. */
-bool page_allocator_take_at(struct page_allocator *a, struct page_extent *extents, uint64_t first,
-                            uint64_t pages);
+bool page_allocator_allocate_at(struct page_allocator *a, struct page_extent *extents,
+                                uint64_t first, uint64_t pages);
 
-/* Takes `pages` neighbours whose first number is a multiple of `align`, the lowest there are.
+/* Allocates `pages` neighbours whose first number is a multiple of `align`, the lowest there are.
  * False: there are none, or the list is full; nothing has changed. */
-bool page_allocator_take_run(struct page_allocator *a, struct page_extent *extents, uint64_t pages,
-                             uint64_t align, uint64_t *first);
+bool page_allocator_allocate_run(struct page_allocator *a, struct page_extent *extents,
+                                 uint64_t pages, uint64_t align, uint64_t *first);
 
-/* Gives back pages. False when they are (partly) free already or the list is full: nothing has
+/* Releases pages. False when they are (partly) free already or the list is full: nothing has
  * changed. */
-bool page_allocator_give(struct page_allocator *a, struct page_extent *extents, uint64_t first,
-                         uint64_t pages);
+bool page_allocator_release(struct page_allocator *a, struct page_extent *extents, uint64_t first,
+                            uint64_t pages);
 
 #endif

@@ -35,10 +35,10 @@ static void read_options(void)
 
 static void open_tables(struct driver *d)
 {
-    d->commands = arena_allocate((DRIVER_COMMANDS + 2) * sizeof(struct driver_command));
-    d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
+    d->commands = arena_allocate((DRIVER_COMMANDS_MAX + 2) * sizeof(struct driver_command));
+    d->queues = arena_allocate(DRIVER_QUEUES_MAX * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
-    index_pool_init(&d->command_numbers, DRIVER_COMMANDS);
+    index_pool_init(&d->command_numbers, DRIVER_COMMANDS_MAX);
     memory_init(&d->memory, driver_page_bytes(d), driver_params(d)->fragment);
     d->memory.skip = driver_params(d)->first_page;
     driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);

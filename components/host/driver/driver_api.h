@@ -112,7 +112,7 @@ enum driver_scope {
 
 /* The fault of a kernel in PTX that ended the run. */
 enum driver_ptx_fault {
-    DRIVER_PTX_NO_FAULT,
+    DRIVER_PTX_FAULT_NONE,
     DRIVER_PTX_ADDRESS,
     DRIVER_PTX_MISALIGNED,
     DRIVER_PTX_TRAP,

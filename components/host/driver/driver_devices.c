@@ -242,18 +242,18 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
             device_add_player(&d->device[number], instance);
             d->device[number].caches_all_memory |= needs_system_scope(instance);
             device_note_line(&d->device[number], instance);
-            if (table->groups[g].first + i >= PROGRAM_INSTANCES)
+            if (table->groups[g].first + i >= PROGRAM_INSTANCES_MAX)
                 engine_die(&d->io.base,
                            "'%s' is one component more than the %d that a platform with GPUs can "
                            "have",
-                           path, PROGRAM_INSTANCES);
+                           path, PROGRAM_INSTANCES_MAX);
             driver_program(d)->gpu_of[table->groups[g].first + i] = (uint16_t)number;
         }
     }
     device_read_parts(info, prefix);
     if (!info->lds_bytes_per_work_group)
         info->lds_bytes_per_work_group = info->lds_bytes_unasked = info->lds_bytes_per_cu;
-    info->max_work_group = DRIVER_MAX_WORK_GROUP;
+    info->max_work_group = DRIVER_WORK_GROUP_MAX;
     info->pages_move = driver_move_count(d) > 0;
     info->reaches_host = driver_has_host(d);
     info->shares_memory = driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;

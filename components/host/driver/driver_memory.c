@@ -53,18 +53,18 @@ static enum driver_status memory_status(const struct driver *d, enum memory_resu
     switch (result) {
     case MEMORY_OK:
         return DRIVER_OK;
-    case MEMORY_NO_PAGES:
+    case MEMORY_OUT_OF_PAGES:
         return driver_fail(DRIVER_OUT_OF_MEMORY,
                            "device %u has %" PRIu64 " of %" PRIu64 " bytes free, %" PRIu64
                            " are asked for",
                            number, d->memory.device[number].pages.free_pages * d->memory.page,
                            d->memory.device[number].size, bytes);
-    case MEMORY_NO_ADDRESSES:
+    case MEMORY_OUT_OF_ADDRESSES:
     case MEMORY_RECYCLE_FIRST:
         return driver_fail(DRIVER_OUT_OF_MEMORY, "all device addresses have been handed out");
-    case MEMORY_NO_ENTRY:
+    case MEMORY_OUT_OF_ENTRIES:
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d allocations at the same time",
-                           PROGRAM_ALLOCATIONS);
+                           PROGRAM_ALLOCATIONS_MAX);
     case MEMORY_TABLE_FULL:
         return driver_fail(DRIVER_OUT_OF_MEMORY, "the page table is full");
     case MEMORY_NOT_MAPPED:

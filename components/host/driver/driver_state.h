@@ -29,20 +29,21 @@
 
 enum {
     DRIVER_DEVICES = GPU_SET_MAX, /* other sets of GPUs hold as many */
-    DRIVER_QUEUES = 4096,
-    DRIVER_COMMANDS = 1 << 16,    /* not done at the same time */
-    DRIVER_TICKETS = 1 << 20,     /* whose times are remembered; those of marks always are */
-    DRIVER_PID = 1,               /* process of the devices that the platform has */
-    DRIVER_ALL_PIDS = UINT32_MAX, /* a shoot-down is for all processes */
-    DRIVER_HANDLES = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
-    DRIVER_RING_BYTES = 4 << 20, /* ring of packets and kernel arguments; less on small devices */
-    DRIVER_PAGE_REQUESTS = 4096, /* requests for pages that wait */
-    DRIVER_BLOCK_PAGES = 512,    /* pages of 4 KiB in the largest block that is evicted */
-    DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
-    DRIVER_LATE_PIECES = 64,     /* pieces of a ring that its head goes around */
-    DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
-    DRIVER_SPARE_SLOTS = 1,      /* slots for other messages when launches have all others */
-    DRIVER_MAX_WORK_GROUP = 1024,
+    DRIVER_QUEUES_MAX = 4096,
+    DRIVER_COMMANDS_MAX = 1 << 16, /* not done at the same time */
+    DRIVER_TICKETS = 1 << 20,      /* whose times are remembered; those of marks always are */
+    DRIVER_PID = 1,                /* process of the devices that the platform has */
+    DRIVER_ALL_PIDS = UINT32_MAX,  /* a shoot-down is for all processes */
+    DRIVER_HANDLES_MAX = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
+    /* The ring of packets and kernel arguments, which is smaller on small devices. */
+    DRIVER_RING_BYTES_MAX = 4 << 20,
+    DRIVER_PAGE_REQUESTS = 4096,   /* requests for pages that wait */
+    DRIVER_BLOCK_PAGES = 512,      /* pages of 4 KiB in the largest block that is evicted */
+    DRIVER_WRITTEN = 1024,         /* pages that have lost their copies to a write, remembered */
+    DRIVER_LATE_PIECES = 64,       /* pieces of a ring that its head goes around */
+    DRIVER_SCRATCH_POOLS_MAX = 16, /* a device, kept for the next launch */
+    DRIVER_SPARE_SLOTS = 1,        /* slots for other messages when launches have all others */
+    DRIVER_WORK_GROUP_MAX = 1024,
     DRIVER_NONE = UINT32_MAX
 };
 
@@ -94,7 +95,7 @@ struct driver_ring {
     uint64_t head; /* position of the next byte to hand out */
     uint64_t head_round;
     uint32_t mirror;                   /* arena: what launches want written there */
-    uint32_t pieces;                   /* arena: struct driver_piece[DRIVER_COMMANDS], a ring */
+    uint32_t pieces;                   /* arena: struct driver_piece[DRIVER_COMMANDS_MAX], a ring */
     uint32_t first_piece, pieces_held; /* numbers count on, places in the table are remainders */
     uint32_t late_pieces;
     struct driver_late_piece {
@@ -133,7 +134,7 @@ struct driver_device {
     uint32_t kernels_running;
     uint32_t launches; /* functional mode: number of the next dispatch */
     struct driver_ring ring;
-    struct driver_scratch scratch[DRIVER_SCRATCH_POOLS];
+    struct driver_scratch scratch[DRIVER_SCRATCH_POOLS_MAX];
     struct sm_shape sm;
     uint64_t heap_bytes; /* heap of kernels that allocate; 0: the default */
     struct driver_device_info info;
@@ -233,11 +234,11 @@ struct driver {
     struct driver_io io;
     uint32_t device_count; /* GPUs, and after them the host's memory if there is such */
     uint32_t gpu_count;
-    uint32_t commands; /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for
-                          migrations and releases */
+    uint32_t commands; /* arena: struct driver_command[DRIVER_COMMANDS_MAX + 2]; the last two stand
+                          for migrations and releases */
     struct index_pool command_numbers;
     uint32_t undone; /* commands */
-    uint32_t queues; /* arena: struct driver_queue[DRIVER_QUEUES] */
+    uint32_t queues; /* arena: struct driver_queue[DRIVER_QUEUES_MAX] */
     uint32_t queue_count;
     uint32_t dirty; /* arena: uint64_t[device_count][PAGE_TABLE_PIDS] */
     uint64_t dirty_clock;
@@ -258,7 +259,7 @@ struct driver {
     uint32_t user;           /* arena: struct driver_user */
     uint32_t calls_state;    /* arena: struct driver_calls */
     struct memory_manager memory;
-    uint32_t handles; /* arena: struct driver_handle[DRIVER_HANDLES] */
+    uint32_t handles; /* arena: struct driver_handle[DRIVER_HANDLES_MAX] */
     uint32_t handle_count;
     uint32_t direct; /* arena: struct driver_direct, bytes to move at the end of the window */
     uint32_t direct_count;

@@ -288,8 +288,8 @@ void kfd_queues_sync_memory(struct kfd_process *p);
 int kfd_queue_allocate_gws(struct kfd_process *p, struct kfd_request *request);
 /* Begins packets and ends those that are over, as far as that can be done now. */
 bool kfd_queues_step(struct kfd_process *p);
-/* True if the driver has commands of any queue. */
-bool kfd_queues_have_commands(struct kfd_process *p);
+/* Asks whether the last fence is done. False: the driver had no commands of the queues. */
+bool kfd_queues_poll(struct kfd_process *p);
 /* True if packets have begun that are not over. */
 bool kfd_queues_in_flight(const struct kfd_process *p);
 /* Brings kernels' writes to memory before the program runs. False: that is under way. */

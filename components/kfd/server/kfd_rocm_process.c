@@ -31,7 +31,7 @@ static bool is_asleep(const struct kfd_process *p)
 
 static bool has_work(struct kfd_process *p)
 {
-    return !kfd.has_ended && kfd_queues_have_commands(p);
+    return !kfd.has_ended && kfd_queues_poll(p);
 }
 
 static bool is_executing(struct kfd_process *p)

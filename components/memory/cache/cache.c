@@ -197,18 +197,18 @@ static ALWAYS_INLINE bool finish_next(struct cache *c, const struct cache_next *
         c->head_misses = false;
         c->unanswered--; /* counted when it stepped aside, and again when accepted */
         c->replay.first = get_parked(c, next->parked)->next;
-        index_pool_give(&c->free_parked, next->parked - 1);
+        index_pool_release(&c->free_parked, next->parked - 1);
         return true;
     }
     return finish_oldest(c);
 }
 
-/* Lines whose tags have been looked up in this cycle, by tag RAM; NO_LINE: none yet. */
+/* Lines whose tags have been looked up in this cycle, by tag RAM; LINE_NONE: none yet. */
 struct cache_lookups {
     uint64_t line[CACHE_TAGS_MAX];
 };
 
-#define NO_LINE UINT64_MAX
+#define LINE_NONE UINT64_MAX
 
 /* True if a lookup is left for the line of `address`. */
 static ALWAYS_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *lookups,
@@ -216,7 +216,7 @@ static ALWAYS_INLINE bool can_look_up(const struct cache *c, struct cache_lookup
 {
     uint64_t line = address / line_bytes(c);
     unsigned ram = (unsigned)(line % cache_params(c)->tags);
-    if (lookups->line[ram] == NO_LINE)
+    if (lookups->line[ram] == LINE_NONE)
         lookups->line[ram] = line;
     return line == lookups->line[ram];
 }
@@ -228,7 +228,7 @@ static ALWAYS_INLINE void accept_requests(struct cache *c, unsigned *room)
     if (!may_succeed(c))
         return;
     for (unsigned ram = 0; ram < cache_params(c)->tags; ram++)
-        lookups.line[ram] = NO_LINE;
+        lookups.line[ram] = LINE_NONE;
     bool has_more = true, is_retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
     c->hold = HOLD_NONE;
     if (is_retry) {

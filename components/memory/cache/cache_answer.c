@@ -52,7 +52,7 @@ static OUT_OF_LINE void serve_stored(struct cache *c, const struct cache_target 
                          NULL);
         line_set_changed(c, line, t->op, s->mask, s->bytes[0]);
     }
-    index_pool_give(&c->free_stored, t->stored);
+    index_pool_release(&c->free_stored, t->stored);
 }
 
 /* Lets the first waiting request take effect. `line` is CACHE_LINE_NONE only for reads. If it can,
@@ -78,7 +78,7 @@ static OUT_OF_LINE void pop_target(struct cache *c, struct cache_mshr *mshr)
     uint32_t i = mshr->first;
     mshr->head = arena_at(struct cache_target, c->targets_at)[i];
     mshr->first = mshr->head.next;
-    index_pool_give(&c->free_targets, i);
+    index_pool_release(&c->free_targets, i);
 }
 
 /* Only the first target has asked below; the others have joined it. */
@@ -119,7 +119,7 @@ static ALWAYS_INLINE bool fill_line(struct cache *c, uint32_t number, const stru
             line_outdate(c, line);
     }
     mshr->state = MSHR_FREE;
-    index_pool_give(&c->free_mshrs, number);
+    index_pool_release(&c->free_mshrs, number);
     return true;
 }
 
@@ -156,7 +156,7 @@ static OUT_OF_LINE bool acknowledge_sent(struct cache *c, uint32_t number,
         answer_request(c, sent.tag, sent.kind != SENT_WRITE,
                        sent.kind == SENT_ATOMIC ? data + sent.piece : NULL);
     }
-    index_pool_give(&c->free_sent, number);
+    index_pool_release(&c->free_sent, number);
     return true;
 }
 

@@ -18,7 +18,7 @@ static inline bool has_target_room(const struct cache *c, const struct cache_msh
 
 static inline struct cache_target *target_append(struct cache *c, struct cache_mshr *mshr)
 {
-    uint32_t i = index_pool_take(&c->free_targets);
+    uint32_t i = index_pool_acquire(&c->free_targets);
     struct cache_target *targets = arena_at(struct cache_target, c->targets_at);
     if (mshr->targets++ > 1)
         targets[mshr->last].next = i;
@@ -57,7 +57,7 @@ static ALWAYS_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr,
 static inline void target_store(struct cache *c, struct cache_target *t, struct mem_mask mask,
                                 const void *bytes, const void *compare)
 {
-    t->stored = index_pool_take(&c->free_stored);
+    t->stored = index_pool_acquire(&c->free_stored);
     struct cache_stored *s = arena_at(struct cache_stored, c->stored_at) + t->stored;
     s->mask = mask;
     memcpy(s->bytes[0], bytes, line_bytes(c));
@@ -102,7 +102,7 @@ static ALWAYS_INLINE void ask_below(struct cache *c, uint32_t i, uint64_t number
 static ALWAYS_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32_t way,
                                                    uint64_t number, uint32_t pid, bool is_partial)
 {
-    uint32_t i = index_pool_take(&c->free_mshrs), line = set * way_count(c) + way;
+    uint32_t i = index_pool_acquire(&c->free_mshrs), line = set * way_count(c) + way;
     struct cache_mshr *mshr = get_mshr(c, i);
     mshr->address = number * line_bytes(c);
     mshr->line = line;

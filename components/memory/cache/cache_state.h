@@ -423,7 +423,7 @@ static inline void set_served(struct cache *c, unsigned served)
 /* Numbers a request that goes below, for its answer. The pool must have a number. */
 static inline uint32_t sent_open(struct cache *c, struct cache_sent sent)
 {
-    uint32_t i = index_pool_take(&c->free_sent);
+    uint32_t i = index_pool_acquire(&c->free_sent);
     sent.served = c->served;
     arena_at(struct cache_sent, c->sent_at)[i] = sent;
     return i;

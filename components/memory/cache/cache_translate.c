@@ -208,7 +208,7 @@ static OUT_OF_LINE void accept_pages(struct cache *c)
 static void step_aside(struct cache *c, const struct mem_request *m, uint32_t page)
 {
     c->faulted_count += *get_page_state(c, page) != 0;
-    uint32_t i = index_pool_take(&c->free_parked) + 1;
+    uint32_t i = index_pool_acquire(&c->free_parked) + 1;
     struct cache_parked *p = get_parked(c, i);
     memcpy(&p->request, m, sizeof p->request);
     p->next = CACHE_PARKED_NONE;
@@ -238,15 +238,15 @@ static OUT_OF_LINE uint32_t find_page_before(const struct cache *c, const struct
     return UINT32_MAX;
 }
 
-/* The way in which a request asks for its page. ASK_NOTHING: another one has asked. */
-enum cache_ask { ASK_NOTHING, ASK_LOOKUP, ASK_FAULT };
+/* The way in which a request asks for its page. ASK_NONE: another one has asked. */
+enum cache_ask { ASK_NONE, ASK_LOOKUP, ASK_FAULT };
 
 /* The oldest request, `m`, steps aside until its page is known. */
 static OUT_OF_LINE enum cache_next_state park_request(struct cache *c, const struct mem_request *m,
                                                       enum cache_ask ask)
 {
     uint32_t pid = request_pid(m);
-    if (!index_pool_has(&c->free_parked) || (ask != ASK_NOTHING && !cache_translate_can_send(c)))
+    if (!index_pool_has(&c->free_parked) || (ask != ASK_NONE && !cache_translate_can_send(c)))
         return NEXT_HELD;
     uint64_t address = request_address(m);
     uint32_t page = ask == ASK_FAULT
@@ -284,7 +284,7 @@ translate_request(struct cache *c, const struct mem_request *m, uint64_t *physic
         if (r == ADDRESS_TRANSLATION_FULL)
             return NEXT_HELD;
         if (r != ADDRESS_TRANSLATION_HIT)
-            return park_request(c, m, r == ADDRESS_TRANSLATION_ABSENT ? ASK_LOOKUP : ASK_NOTHING);
+            return park_request(c, m, r == ADDRESS_TRANSLATION_ABSENT ? ASK_LOOKUP : ASK_NONE);
         if (unlikely(!page_may_be_written(translation.traits)) && is_writing(m)) {
             c->head_faults = true;
             return park_request(c, m, ASK_FAULT);

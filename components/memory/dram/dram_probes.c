@@ -105,7 +105,7 @@ static bool dram_withhold(struct dram *c, const struct mem_request *m, uint64_t 
     unsigned others = dram_other_holders(c, m, address);
     if (!others)
         return false;
-    uint32_t number = index_pool_take(&c->free_withheld);
+    uint32_t number = index_pool_acquire(&c->free_withheld);
     *dram_withheld_at(c, number) =
         (struct dram_withheld){m->tag, (uint16_t)__builtin_popcount(others)};
     dram_probe(c, others, (uint16_t)number, address);
@@ -137,7 +137,7 @@ static bool dram_let_go_of(struct dram *c, uint16_t tag)
     if (--w->awaited)
         return true;
     dram_top_reply_done(c, w->tag);
-    index_pool_give(&c->free_withheld, tag);
+    index_pool_release(&c->free_withheld, tag);
     return true;
 }
 

@@ -166,11 +166,11 @@ static ALWAYS_INLINE bool dram_accept_memory(struct dram *c, unsigned port,
         return false;
     /* A write that can be answered at once needs no number. */
     bool can_answer = access == DRAM_TIMING_WRITE && !c->extra_ps && dram_can_answer_now(c, port);
-    uint32_t number = can_answer ? 0 : index_pool_take(&c->free_requests);
+    uint32_t number = can_answer ? 0 : index_pool_acquire(&c->free_requests);
     uint64_t time = dram_timing_ops(c)->take(dram_part(c), number, address, access, now_ps);
     if (time == DRAM_TIMING_FULL) {
         if (!can_answer)
-            index_pool_give(&c->free_requests, number);
+            index_pool_release(&c->free_requests, number);
         c->refused |= (uint8_t)(1u << port);
         return false;
     }
@@ -272,7 +272,7 @@ static bool dram_finish_port(struct dram *c, unsigned port)
         else
             memcpy(dram_reply_data(c, port, e->tag), dram_bytes(c, a->number),
                    dram_port_line(c, port));
-        index_pool_give(&c->free_requests, a->number);
+        index_pool_release(&c->free_requests, a->number);
         c->taken[port]--;
         progress = true;
     }

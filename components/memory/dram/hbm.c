@@ -24,7 +24,7 @@
 static void hbm_set_next(struct hbm *p, uint64_t edge)
 {
     p->next = edge;
-    p->next_ps = edge == HBM_NEVER ? DRAM_TIMING_LATER : edge * hbm_params(p)->tck;
+    p->next_ps = edge == ENGINE_NEVER ? DRAM_TIMING_LATER : edge * hbm_params(p)->tck;
 }
 
 static void hbm_setup_channel(struct hbm *p, uint32_t number)
@@ -35,7 +35,7 @@ static void hbm_setup_channel(struct hbm *p, uint32_t number)
                                          + k->groups * sizeof(struct hbm_group));
     ch = hbm_channel(p, number);
     ch->number = number;
-    ch->next = HBM_NEVER;
+    ch->next = ENGINE_NEVER;
     /* Channels take turns. */
     ch->refresh = (uint64_t)p->t.refi / hbm_refreshes(p) * (number + 1) / k->channels;
     for (uint32_t i = 0; i < hbm_bank_count(p); i++)
@@ -52,7 +52,7 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
     p->t = hbm_find_edges(p);
     for (uint32_t i = 0; i < k->channels; i++)
         hbm_setup_channel(p, i);
-    hbm_set_next(p, HBM_NEVER);
+    hbm_set_next(p, ENGINE_NEVER);
     *overhead_ps = k->controller;
     /* Twice what waits: as many may have been issued and not be through. */
     return (uint32_t)(2 * k->channels * (k->read_queue + k->write_queue));
@@ -111,7 +111,7 @@ static inline uint64_t hbm_column_ready(const struct hbm *p, struct hbm_channel 
 static inline uint64_t hbm_plan_columns(const struct hbm *p, struct hbm_channel *ch, uint64_t from)
 {
     enum hbm_direction d = (enum hbm_direction)ch->direction;
-    uint64_t open = ch->queues[d].open, now = 0, later = 0, next = HBM_NEVER,
+    uint64_t open = ch->queues[d].open, now = 0, later = 0, next = ENGINE_NEVER,
              limit = max(ch->column[d], from);
     for (uint64_t rest = open; rest; rest &= rest - 1) {
         uint32_t number = (uint32_t)__builtin_ctzll(rest);
@@ -156,7 +156,7 @@ static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_
         return;
     }
     ch->columns = ch->rows = 0;
-    ch->next = HBM_NEVER;
+    ch->next = ENGINE_NEVER;
 }
 
 /* Updates the plan when one more bank has a request. */
@@ -185,7 +185,7 @@ static ALWAYS_INLINE void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum 
     unsigned before = ch->direction;
     bool alone = bank->waiting[d] == own;
     hbm_choose_direction(p, ch);
-    if (ch->next == HBM_NEVER || (d == before && d == ch->direction && alone))
+    if (ch->next == ENGINE_NEVER || (d == before && d == ch->direction && alone))
         hbm_plan_bank(p, ch, d, target->bank, edge);
     else if (ch->direction != before || (d == before && bank->hits[d] == own))
         hbm_plan_some(p, ch, edge);
@@ -302,7 +302,7 @@ static uint32_t hbm_issue_planned(struct hbm *p, struct hbm_channel *ch, uint64_
 static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done_ps)
 {
     struct hbm *p = (struct hbm *)(void *)self;
-    uint64_t tck = hbm_params(p)->tck, until = until_ps / tck, next = HBM_NEVER;
+    uint64_t tck = hbm_params(p)->tck, until = until_ps / tck, next = ENGINE_NEVER;
     if (p->next > until)
         return DRAM_TIMING_NONE;
     for (uint32_t i = 0; i < hbm_params(p)->channels; i++) {

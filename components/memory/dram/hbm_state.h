@@ -26,7 +26,6 @@
 #define HBM_SLOTS    64u
 #define HBM_CHANNELS 16u        /* at most */
 #define HBM_CLOSED   UINT64_MAX /* no row */
-#define HBM_NEVER    UINT64_MAX
 
 /* A hook for the test that checks sequences of commands: it is told of each one. */
 #ifdef HBM_LOG
@@ -82,7 +81,7 @@ struct hbm_target {
 };
 
 struct hbm_channel {
-    uint64_t next;          /* edge to look at; HBM_NEVER without requests */
+    uint64_t next;          /* edge to look at; ENGINE_NEVER without requests */
     uint64_t columns, rows; /* banks that may have a command then, unless the refresh is due */
     uint64_t refresh;       /* when the next one is due */
     uint64_t act, column[2];

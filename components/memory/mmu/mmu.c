@@ -24,13 +24,14 @@ struct mmu_lookup {
 
 struct mmu_walk {
     uint64_t due;
-    uint64_t leaf; /* number of the leaf whose one entry is walked to, MMU_NO_LEAF: another walk */
+    uint64_t
+        leaf; /* number of the leaf whose one entry is walked to, MMU_LEAF_NONE: another walk */
     uint32_t input;
     uint32_t last; /* lookup that has joined, MMU_NONE: none */
     struct mmu_lookup lookup;
 };
 
-#define MMU_NO_LEAF UINT64_MAX
+#define MMU_LEAF_NONE UINT64_MAX
 
 struct mmu {
     struct mmu_io io;
@@ -79,7 +80,7 @@ static bool answer_all(struct mmu *c, struct mmu_walk *w, bool *progress)
         if (next == MMU_NONE)
             return true;
         w->lookup = arena_at(struct mmu_lookup, c->joined_at)[next];
-        index_pool_give(&c->free_joined, next);
+        index_pool_release(&c->free_joined, next);
     }
     return false;
 }
@@ -108,7 +109,7 @@ static struct mmu_walk *walk_at(const struct mmu *c, uint32_t i)
     return arena_at(struct mmu_walk, c->walks_at) + (index >= walkers ? index - walkers : index);
 }
 
-/* The leaf of a page whose fragment fills it, or MMU_NO_LEAF. */
+/* The leaf of a page whose fragment fills it, or MMU_LEAF_NONE. */
 static uint64_t leaf_of(const struct mmu *c, const struct translate_request *m)
 {
     const struct page_table *table = mmu_page_table(c);
@@ -118,7 +119,7 @@ static uint64_t leaf_of(const struct mmu *c, const struct translate_request *m)
     if (table->fragment_bits < bits
         || !page_table_find(table, m->lookup.pid, m->lookup.address, &physical, &is_writable)
         || page_table_fragment(table, m->lookup.pid, m->lookup.address, &physical) < bits)
-        return MMU_NO_LEAF;
+        return MMU_LEAF_NONE;
     return m->lookup.address >> bits;
 }
 
@@ -126,14 +127,14 @@ static uint64_t leaf_of(const struct mmu *c, const struct translate_request *m)
  * False: there is none that it can join. */
 static bool join_walk(struct mmu *c, uint32_t input, uint64_t leaf, const struct mmu_lookup *lookup)
 {
-    if (leaf == MMU_NO_LEAF)
+    if (leaf == MMU_LEAF_NONE)
         return false;
     for (uint32_t i = 0; i < c->count; i++) {
         struct mmu_walk *w = walk_at(c, i);
         if (w->leaf != leaf || w->input != input || w->lookup.pid != lookup->pid
             || w->due <= mmu_now(c) || !index_pool_has(&c->free_joined))
             continue;
-        uint32_t number = index_pool_take(&c->free_joined);
+        uint32_t number = index_pool_acquire(&c->free_joined);
         struct mmu_lookup *joined = arena_at(struct mmu_lookup, c->joined_at);
         joined[number] = *lookup;
         if (w->last == MMU_NONE)

@@ -14,7 +14,7 @@
 #include "program_table.h"
 
 enum { HOST_VIEW_SPANS = 64 };
-#define HOST_VIEW_NO_UNIT UINT32_MAX
+#define HOST_VIEW_UNIT_NONE UINT32_MAX
 
 struct host_span {
     uint64_t start; /* virtual */
@@ -29,7 +29,7 @@ struct host_view {
     uint32_t pid;
     uint32_t gpu;
     uint32_t version; /* version of the program table */
-    uint32_t unit;    /* compute unit that accesses are touched for, or HOST_VIEW_NO_UNIT */
+    uint32_t unit;    /* compute unit that accesses are touched for, or HOST_VIEW_UNIT_NONE */
     uint32_t count, next;
     struct footprint *footprint; /* where the executor marks accesses, or NULL */
     bool refused;                /* an access, to an address that is not there */

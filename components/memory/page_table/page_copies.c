@@ -6,9 +6,9 @@
 
 void page_copies_init(struct page_copies *t)
 {
-    t->entries_at = arena_allocate(PAGE_COPIES * sizeof(struct page_copy));
+    t->entries_at = arena_allocate(PAGE_COPIES_MAX * sizeof(struct page_copy));
     t->buckets_at = arena_allocate(PAGE_COPIES_BUCKETS * sizeof(uint32_t));
-    index_pool_init(&t->free, PAGE_COPIES);
+    index_pool_init(&t->free, PAGE_COPIES_MAX);
 }
 
 bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu, uint64_t physical)
@@ -16,7 +16,7 @@ bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu, uint6
     uint32_t *bucket = page_copies_bucket(t, master);
     if (!index_pool_has(&t->free))
         return false;
-    uint32_t i = index_pool_take(&t->free);
+    uint32_t i = index_pool_acquire(&t->free);
     *page_copies_at(t, i) = (struct page_copy){master, physical, gpu, *bucket};
     *bucket = i + 1;
     store_wrote(page_copies_at(t, i), sizeof *page_copies_at(t, i));
@@ -34,7 +34,7 @@ bool page_copies_remove(struct page_copies *t, uint64_t master, struct page_copy
         if (copy->master != master)
             continue;
         *link = copy->next;
-        index_pool_give(&t->free, i);
+        index_pool_release(&t->free, i);
         store_wrote(link, sizeof *link);
         store_wrote(t, sizeof *t);
         return true;

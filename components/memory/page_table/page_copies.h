@@ -14,7 +14,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/index_pool.h"
 
-enum { PAGE_COPIES = 1 << 16, PAGE_COPIES_BUCKETS = 1 << 16 };
+enum { PAGE_COPIES_MAX = 1 << 16, PAGE_COPIES_BUCKETS = 1 << 16 };
 
 struct page_copy {
     uint64_t master, physical; /* first bytes */
@@ -23,7 +23,7 @@ struct page_copy {
 };
 
 struct page_copies {
-    uint32_t entries_at; /* arena: struct page_copy[PAGE_COPIES] */
+    uint32_t entries_at; /* arena: struct page_copy[PAGE_COPIES_MAX] */
     uint32_t buckets_at; /* arena: uint32_t[PAGE_COPIES_BUCKETS], 1 + number, 0 none */
     struct index_pool free;
 };

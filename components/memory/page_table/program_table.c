@@ -103,7 +103,7 @@ void program_set_use(struct program_table *table, uint64_t address, enum program
 bool program_add_allocation(struct program_table *table, const struct program_allocation *added)
 {
     uint32_t rank = program_rank(table, added->start);
-    if (table->allocation_count == PROGRAM_ALLOCATIONS)
+    if (table->allocation_count == PROGRAM_ALLOCATIONS_MAX)
         return false;
     memmove(&table->allocation[rank + 1], &table->allocation[rank],
             (table->allocation_count - rank) * sizeof table->allocation[0]);
@@ -153,9 +153,9 @@ uint32_t program_kernel(struct program_table *table, const char *name, const cha
         if (strcmp(program_kernel_symbol(table, i), symbol) == 0
             && strcmp(program_kernel_name(table, i), name) == 0)
             return i;
-    if (table->kernel_count == PROGRAM_KERNELS
-        || name_bytes + symbol_bytes > PROGRAM_NAME_BYTES - table->name_bytes)
-        return PROGRAM_KERNELS;
+    if (table->kernel_count == PROGRAM_KERNELS_MAX
+        || name_bytes + symbol_bytes > PROGRAM_NAME_BYTES_MAX - table->name_bytes)
+        return PROGRAM_KERNELS_MAX;
     table->kernel_name[table->kernel_count] = table->name_bytes;
     memcpy(table->names + table->name_bytes, name, name_bytes);
     memcpy(table->names + table->name_bytes + name_bytes, symbol, symbol_bytes);
@@ -172,7 +172,7 @@ uint32_t program_kernel_of(const struct program_table *table, uint64_t object)
     uint32_t i = 0;
     while (i < table->object_count && table->object[i] != object)
         i++;
-    return i < table->object_count ? table->object_kernel[i] : PROGRAM_KERNELS;
+    return i < table->object_count ? table->object_kernel[i] : PROGRAM_KERNELS_MAX;
 }
 
 void program_set_object(struct program_table *table, uint64_t object, uint32_t kernel)
@@ -180,7 +180,7 @@ void program_set_object(struct program_table *table, uint64_t object, uint32_t k
     uint32_t i = 0;
     while (i < table->object_count && table->object[i] != object)
         i++;
-    if (i == PROGRAM_KERNELS)
+    if (i == PROGRAM_KERNELS_MAX)
         return;
     table->object[i] = object;
     table->object_kernel[i] = kernel;

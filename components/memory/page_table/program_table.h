@@ -20,12 +20,12 @@
 #include "page_table.h"
 
 enum {
-    PROGRAM_ALLOCATIONS = 1 << 16,
-    PROGRAM_KERNELS = 1 << 14,
-    PROGRAM_NAME_BYTES = 4 << 20,
+    PROGRAM_ALLOCATIONS_MAX = 1 << 16,
+    PROGRAM_KERNELS_MAX = 1 << 14,
+    PROGRAM_NAME_BYTES_MAX = 4 << 20,
     PROGRAM_FREED = 1024, /* allocations that were freed, remembered for reports */
     PROGRAM_GPUS = GPU_SET_MAX,
-    PROGRAM_INSTANCES = 1 << 16
+    PROGRAM_INSTANCES_MAX = 1 << 16
 };
 
 /* Buffers and code are the program's own; the others are the driver's. */
@@ -63,16 +63,16 @@ struct program_table {
     uint32_t killed_count;                    /* number of bits in `killed` */
     struct gpu_set reach[PROGRAM_GPUS];       /* GPUs whose memory kernels on GPU i may access */
     /* The GPU that a component belongs to, by its number in the platform. */
-    uint16_t gpu_of[PROGRAM_INSTANCES];
-    struct program_allocation allocation[PROGRAM_ALLOCATIONS];
+    uint16_t gpu_of[PROGRAM_INSTANCES_MAX];
+    struct program_allocation allocation[PROGRAM_ALLOCATIONS_MAX];
     struct program_freed freed_buffer[PROGRAM_FREED]; /* the n-th at n modulo their number */
     uint32_t object_count;
     /* Number of the kernel whose descriptor is at the address of the same index. */
-    uint32_t object_kernel[PROGRAM_KERNELS];
-    uint64_t object[PROGRAM_KERNELS];
+    uint32_t object_kernel[PROGRAM_KERNELS_MAX];
+    uint64_t object[PROGRAM_KERNELS_MAX];
     /* Offsets in names, of a name and after it its symbol. */
-    uint32_t kernel_name[PROGRAM_KERNELS];
-    char names[PROGRAM_NAME_BYTES];
+    uint32_t kernel_name[PROGRAM_KERNELS_MAX];
+    char names[PROGRAM_NAME_BYTES_MAX];
 };
 
 /* Number of allocations that start at or before `address`. */
@@ -152,7 +152,7 @@ static inline bool program_has_peers(const struct program_table *table)
 /* The GPU of the compute unit that is instance `leaf` of the platform. */
 static inline uint32_t program_gpu_of(const struct program_table *table, uint32_t leaf)
 {
-    return leaf < PROGRAM_INSTANCES ? table->gpu_of[leaf] : 0;
+    return leaf < PROGRAM_INSTANCES_MAX ? table->gpu_of[leaf] : 0;
 }
 
 /* Kernels on `gpu` may, or may not, access memory of `peer`. */
@@ -184,11 +184,11 @@ bool program_remove_allocation(struct program_table *table, uint64_t start);
 const char *program_kernel_name(const struct program_table *table, uint32_t kernel);
 const char *program_kernel_symbol(const struct program_table *table, uint32_t kernel);
 
-/* Number of the kernel of that name and symbol, added when it is new; PROGRAM_KERNELS: there is no
- * room for it. */
+/* Number of the kernel of that name and symbol, added when it is new; PROGRAM_KERNELS_MAX: there is
+ * no room for it. */
 uint32_t program_kernel(struct program_table *table, const char *name, const char *symbol);
 
-/* Number of the kernel whose descriptor is at `object`; PROGRAM_KERNELS: unknown. */
+/* Number of the kernel whose descriptor is at `object`; PROGRAM_KERNELS_MAX: unknown. */
 uint32_t program_kernel_of(const struct program_table *table, uint64_t object);
 
 /* The kernel whose descriptor is at `object` is that number; the first that are told are kept.

@@ -213,7 +213,7 @@ static bool answer_waiters(struct tlb *c, struct tlb_page *page, const struct tr
         tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
                             m->found.fragment_bits, m->found.traits);
         page->first = w->next;
-        index_pool_give(&c->free_waiters, i);
+        index_pool_release(&c->free_waiters, i);
         *has_worked = true;
     }
     return true;
@@ -252,7 +252,7 @@ static bool accept_pages(struct tlb *c)
 static void wait_for_page(struct tlb *c, uint32_t page, uint32_t input,
                           const struct translate_request *m)
 {
-    uint32_t i = index_pool_take(&c->free_waiters);
+    uint32_t i = index_pool_acquire(&c->free_waiters);
     struct tlb_waiter *waiters = arena_at(struct tlb_waiter, c->waiters_at);
     struct tlb_page *p = arena_at(struct tlb_page, c->pages_at) + page;
     waiters[i] = (struct tlb_waiter){

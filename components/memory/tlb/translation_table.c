@@ -179,7 +179,7 @@ static inline void translation_touch(struct translation_table *t, uint32_t i)
 
 static inline uint32_t translation_ask(struct translation_table *t, uint32_t pid, uint64_t address)
 {
-    uint32_t number = index_pool_take(&t->free_pending), i = t->sets * t->ways + number;
+    uint32_t number = index_pool_acquire(&t->free_pending), i = t->sets * t->ways + number;
     struct translation_entry *e = translation_entry(t, i);
     e->key = translation_key(t, address);
     e->pid = pid;
@@ -273,7 +273,7 @@ static inline bool translation_fill(struct translation_table *t, uint32_t number
     uint32_t pid = pending->pid;
     uint64_t address = pending->key & ~(uint64_t)0xfff;
     translation_unchain(t, p);
-    index_pool_give(&t->free_pending, number);
+    index_pool_release(&t->free_pending, number);
     t->last = TRANSLATION_NONE;
     return is_valid && translation_enter(t, pid, address, page);
 }

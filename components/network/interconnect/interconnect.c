@@ -195,9 +195,9 @@ static ALWAYS_INLINE unsigned interconnect_pass(const struct interconnect_unit *
     uint32_t number = 0;
     if (is_reply) {
         number = interconnect_origin(x, m->tag)->tag;
-        index_pool_give(&x->free_origins, m->tag);
+        index_pool_release(&x->free_origins, m->tag);
     } else if (awaited) {
-        number = index_pool_take(&x->free_origins);
+        number = index_pool_acquire(&x->free_origins);
         *interconnect_origin(x, number) = (struct interconnect_origin){source, m->tag};
     }
     interconnect_copy(ring_slot(out->tail), m, k, (uint16_t)number);
@@ -265,12 +265,12 @@ static ALWAYS_INLINE bool interconnect_serve(const struct interconnect_unit *u,
         return false;
     }
     struct ring *out = ring_placed(t->ring);
-    if (!ring_has_room(out, v->limit) || (!is_reply && !index_pool_has(&u->x->free_origins)))
+    if (!ring_ask_room(out, v->limit) || (!is_reply && !index_pool_has(&u->x->free_origins)))
         return false;
     uint64_t *wanted = v->wanted + (size_t)target * v->words;
     const uint64_t *allowed = NULL;
     if (u->has_bubble && interconnect_bits(s->bubble_out_at)[target / 64] >> target % 64 & 1
-        && !ring_has_second(out, v->limit)) {
+        && !ring_ask_second(out, v->limit)) {
         allowed = interconnect_bits(s->bubble_in_at);
         if (!interconnect_meet(wanted, allowed, v->words))
             return false;

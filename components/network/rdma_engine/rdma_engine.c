@@ -50,14 +50,14 @@ static struct rdma_request *table_at(const struct rdma_table *t, uint16_t slot)
 
 static uint16_t table_add(struct rdma_table *t, uint16_t tag, uint64_t now, enum rdma_way way)
 {
-    uint32_t slot = index_pool_take(&t->free);
+    uint32_t slot = index_pool_acquire(&t->free);
     *table_at(t, (uint16_t)slot) = (struct rdma_request){now, tag, (uint16_t)way};
     return (uint16_t)slot;
 }
 
-static struct rdma_request table_give(struct rdma_table *t, uint16_t slot)
+static struct rdma_request table_remove(struct rdma_table *t, uint16_t slot)
 {
-    index_pool_give(&t->free, slot);
+    index_pool_release(&t->free, slot);
     return *table_at(t, slot);
 }
 
@@ -129,7 +129,7 @@ static bool forward_reply(struct rdma_engine *c, struct rdma_table *t, uint32_t 
     const struct message *m = port_peek_optional(from, limit);
     if (!m || !port_can_send_optional(to, limit))
         return false;
-    uint16_t tag = table_give(t, m->tag).tag;
+    uint16_t tag = table_remove(t, m->tag).tag;
     port_forward(to, limit, port_messages(ring_number(to)), m, ring_peek_payload(from), tag);
     ring_pop(from, limit);
     return true;

@@ -71,7 +71,7 @@ struct check_identity ptx_identity(const struct ptx_call *c, uint64_t block)
 static struct check_place place_of(const struct ptx_check_block *b, uint32_t warp,
                                    uint32_t instruction)
 {
-    return (struct check_place){&b->identity, warp, instruction, FINDING_NO_LANE};
+    return (struct check_place){&b->identity, warp, instruction, FINDING_LANE_NONE};
 }
 
 static void report_pair(enum finding_kind kind, struct check_place first, struct check_place second)

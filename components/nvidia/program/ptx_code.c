@@ -142,7 +142,7 @@ bool ptx_call_begin(struct ptx_call *c, const struct ptx_order *o, char *error, 
     *c = (struct ptx_call){.code = code, .gpu = o->gpu, .key = o->key};
     host_view_refresh(&c->view, o->program, o->pages, o->pid);
     c->view.gpu = o->gpu;
-    c->view.unit = HOST_VIEW_NO_UNIT;
+    c->view.unit = HOST_VIEW_UNIT_NONE;
     c->launch = (struct warp_launch){.code = code->code,
                                      .kernel = kernel,
                                      .title = o->title,

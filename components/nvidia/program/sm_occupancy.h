@@ -31,7 +31,7 @@ static inline bool sm_room_fits(const struct sm_room *room, const struct sm_room
            && block->registers <= room->registers && block->shared <= room->shared;
 }
 
-static inline void sm_room_take(struct sm_room *room, const struct sm_room *block)
+static inline void sm_room_acquire(struct sm_room *room, const struct sm_room *block)
 {
     room->threads -= block->threads;
     room->blocks -= block->blocks;
@@ -39,7 +39,7 @@ static inline void sm_room_take(struct sm_room *room, const struct sm_room *bloc
     room->shared -= block->shared;
 }
 
-static inline void sm_room_give(struct sm_room *room, const struct sm_room *block)
+static inline void sm_room_release(struct sm_room *room, const struct sm_room *block)
 {
     room->threads += block->threads;
     room->blocks += block->blocks;

@@ -231,7 +231,7 @@ const struct ptx_function *ptx_function_of(const struct ptx_module *module, uint
 /* True if the modifier was written. */
 bool ptx_has(const struct ptx_instruction *instruction, enum ptx_modifier modifier);
 
-/* The first written modifier of a group (PTX_GROUP_...), or PTX_NO_MODIFIER. */
+/* The first written modifier of a group (PTX_GROUP_...), or PTX_MODIFIER_NONE. */
 enum ptx_modifier ptx_one_of(const struct ptx_instruction *instruction, uint32_t group);
 
 /* The state space written at the instruction; PTX_SPACE_GENERIC if none. */

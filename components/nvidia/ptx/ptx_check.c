@@ -12,7 +12,7 @@ struct expectation {
     bool pair; /* d| or p| */
     bool wider;
     bool optional;
-    enum ptx_type type; /* PTX_NO_TYPE: unchecked */
+    enum ptx_type type; /* PTX_TYPE_NONE: unchecked */
 };
 
 struct check {
@@ -46,7 +46,7 @@ static enum ptx_type named_type(const char *text, size_t length)
         if (strncmp(name, text, length) == 0 && !name[length])
             return (enum ptx_type)i;
     }
-    return PTX_NO_TYPE;
+    return PTX_TYPE_NONE;
 }
 
 /* Reads one expectation; returns what follows it. */
@@ -54,7 +54,7 @@ static const char *read_expectation(const char *at, const struct ptx_form *form,
                                     struct expectation *to)
 {
     *to = (struct expectation){.kind = *at++};
-    to->type = form->type_count ? (enum ptx_type)form->types[0] : PTX_NO_TYPE;
+    to->type = form->type_count ? (enum ptx_type)form->types[0] : PTX_TYPE_NONE;
     if (to->kind == '[' || to->kind == '{')
         at++;
     if (*at == ':') {
@@ -87,7 +87,7 @@ static char class_of(enum ptx_type type)
 
 static bool type_fits(enum ptx_type have, enum ptx_type want, bool wider)
 {
-    if (want == PTX_NO_TYPE)
+    if (want == PTX_TYPE_NONE)
         return have != PTX_PRED;
     uint32_t have_bits = ptx_type_bits(have), want_bits = ptx_type_bits(want);
     char have_class = class_of(have), want_class = class_of(want);
@@ -108,7 +108,7 @@ static bool register_fits(struct check *check, const struct ptx_operand *operand
     enum ptx_type have = (enum ptx_type)found->type;
     if (type_fits(have, want->type, want->wider))
         return true;
-    if (want->type == PTX_NO_TYPE)
+    if (want->type == PTX_TYPE_NONE)
         snprintf(check->reason, sizeof check->reason, "register '%.60s' is a predicate",
                  found->name);
     else
@@ -126,7 +126,7 @@ static bool refuse_operand(struct check *check, const char *wanted)
 static bool constant_fits(struct check *check, const struct ptx_operand *operand,
                           const struct expectation *want)
 {
-    char class = want->type == PTX_NO_TYPE ? 'B' : class_of(want->type);
+    char class = want->type == PTX_TYPE_NONE ? 'B' : class_of(want->type);
     bool whole = operand->kind == PTX_OPERAND_INTEGER;
     if (class == 'F' && whole && (want->type == PTX_F32 || want->type == PTX_F64))
         return refuse_operand(check, "a constant such as 1.0 or 0f3F800000");
@@ -248,12 +248,12 @@ static bool moved_fits(struct check *check, const struct ptx_operand *operand,
         return true;
     case PTX_OPERAND_SYMBOL: {
         uint32_t bits = ptx_type_bits(want->type);
-        if (want->type == PTX_NO_TYPE || bits == 32 || bits == 64)
+        if (want->type == PTX_TYPE_NONE || bits == 32 || bits == 64)
             return true;
         return refuse_operand(check, "a type of 32 or 64 bits for an address");
     }
     case PTX_OPERAND_ADDRESS:
-        if (operand->base != PTX_BASE_REGISTER || want->type == PTX_NO_TYPE)
+        if (operand->base != PTX_BASE_REGISTER || want->type == PTX_TYPE_NONE)
             return true;
         return refuse_operand(check, "a register without an offset");
     default:
@@ -412,7 +412,7 @@ static bool check_rounding(struct ptx_parser *parser, const struct ptx_form *for
     enum ptx_type to = (enum ptx_type)form->types[0], from = (enum ptx_type)form->types[1];
     bool to_float = ptx_type_is_float(to), from_float = ptx_type_is_float(from);
     bool narrows = to_float && from_float && ptx_type_bits(to) < ptx_type_bits(from);
-    bool rounds = ptx_one_of(&probe, PTX_GROUP_ROUND) != PTX_NO_MODIFIER;
+    bool rounds = ptx_one_of(&probe, PTX_GROUP_ROUND) != PTX_MODIFIER_NONE;
     if (rounds || !(to_float != from_float || narrows))
         return true;
     ptx_error_at(parser, line, "cvt.%s.%s needs a rounding such as .%s", ptx_type_name(to),

@@ -263,7 +263,7 @@ static enum ptx_type type_of(const char *part, uint32_t length)
     for (int i = 1; i < PTX_TYPE_COUNT; i++)
         if (same_text(ptx_type_name((enum ptx_type)i), part, length))
             return (enum ptx_type)i;
-    return PTX_NO_TYPE;
+    return PTX_TYPE_NONE;
 }
 
 static enum ptx_modifier modifier_of(const char *part, uint32_t length)
@@ -271,7 +271,7 @@ static enum ptx_modifier modifier_of(const char *part, uint32_t length)
     for (int i = 1; i < PTX_MODIFIER_COUNT; i++)
         if (same_text(ptx_modifier_name((enum ptx_modifier)i), part, length))
             return (enum ptx_modifier)i;
-    return PTX_NO_MODIFIER;
+    return PTX_MODIFIER_NONE;
 }
 
 static bool fill_form(struct ptx_form *form, const struct name_parts *parts)
@@ -279,9 +279,9 @@ static bool fill_form(struct ptx_form *form, const struct name_parts *parts)
     for (uint32_t i = 0; i < parts->count; i++) {
         enum ptx_type type = type_of(parts->text[i], parts->length[i]);
         enum ptx_modifier modifier = modifier_of(parts->text[i], parts->length[i]);
-        if (type != PTX_NO_TYPE && form->type_count < sizeof form->types)
+        if (type != PTX_TYPE_NONE && form->type_count < sizeof form->types)
             form->types[form->type_count++] = (uint8_t)type;
-        else if (modifier != PTX_NO_MODIFIER && form->modifier_count < PTX_MODIFIERS_MAX)
+        else if (modifier != PTX_MODIFIER_NONE && form->modifier_count < PTX_MODIFIERS_MAX)
             form->modifiers[form->modifier_count++] = (uint16_t)modifier;
         else
             return false;

@@ -77,7 +77,7 @@ enum ptx_modifier ptx_one_of(const struct ptx_instruction *instruction, uint32_t
     for (uint32_t i = 0; i < instruction->modifier_count; i++)
         if (MODIFIERS[instruction->modifiers[i]].groups & group)
             return (enum ptx_modifier)instruction->modifiers[i];
-    return PTX_NO_MODIFIER;
+    return PTX_MODIFIER_NONE;
 }
 
 enum ptx_space ptx_space_of(const struct ptx_instruction *instruction)

@@ -15,7 +15,7 @@ enum ptx_opcode {
 };
 
 enum ptx_type {
-    PTX_NO_TYPE,
+    PTX_TYPE_NONE,
 #define TYPE(name, text, bits, class) PTX_##name,
 #include "ptx_types.def"
 #undef TYPE
@@ -45,7 +45,7 @@ enum ptx_group {
 };
 
 enum ptx_modifier {
-    PTX_NO_MODIFIER,
+    PTX_MODIFIER_NONE,
 #define MODIFIER(name, text, groups) PTX_MOD_##name,
 #include "ptx_modifiers.def"
 #undef MODIFIER

@@ -158,7 +158,7 @@ static void hand_sector(struct sector_cache *c, struct sector_mshr *mshr, unsign
     if (mshr->last == i)
         mshr->last = before;
     mshr->targets--;
-    index_pool_give(&c->free_targets, i);
+    index_pool_release(&c->free_targets, i);
 }
 
 /* Hands arrived sectors to the waiting requests, in order, as many as a cycle allows. */
@@ -196,7 +196,7 @@ static bool acknowledge(struct sector_cache *c, uint32_t number, unsigned sector
     }
     sent->sectors |= (uint8_t)sectors;
     if (!--sent->answers_left)
-        index_pool_give(&c->free_sent, number);
+        index_pool_release(&c->free_sent, number);
     return true;
 }
 

@@ -30,7 +30,7 @@ static inline unsigned sector_mshr_under_way(const struct sector_cache *c, uint3
 
 static inline uint32_t mshr_open(struct sector_cache *c, uint64_t number)
 {
-    uint32_t i = index_pool_take(&c->free_mshrs), *chain = mshr_chain(c, number);
+    uint32_t i = index_pool_acquire(&c->free_mshrs), *chain = mshr_chain(c, number);
     *sector_mshr_at(c, i) = (struct sector_mshr){.number = number, .next = *chain, .is_used = 1};
     *chain = i;
     stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs) - 1);
@@ -45,7 +45,7 @@ static inline void mshr_close(struct sector_cache *c, uint32_t number)
         link = &sector_mshr_at(c, *link)->next;
     *link = mshr->next;
     mshr->is_used = 0;
-    index_pool_give(&c->free_mshrs, number);
+    index_pool_release(&c->free_mshrs, number);
 }
 
 /* ---- messages ---- */
@@ -187,7 +187,7 @@ static inline void target_add(struct sector_cache *c, uint32_t mshr, struct sect
     struct sector_mshr *m = sector_mshr_at(c, mshr);
     for (unsigned rest = target.missing_sectors; rest; rest &= rest - 1)
         c->waited += m->waiting_targets[__builtin_ctz(rest)]++ == 0;
-    uint32_t i = index_pool_take(&c->free_targets);
+    uint32_t i = index_pool_acquire(&c->free_targets);
     target.next = SECTOR_NONE;
     *sector_target_at(c, i) = target;
     if (m->targets++)
@@ -209,7 +209,7 @@ static inline bool can_send(struct sector_cache *c, uint64_t number, unsigned se
 static inline void write_back(struct sector_cache *c, uint32_t line)
 {
     struct sector_line *l = sector_line_at(c, line);
-    uint32_t sent = index_pool_take(&c->free_sent);
+    uint32_t sent = index_pool_acquire(&c->free_sent);
     uint8_t left =
         send_below(c, (struct sector_below){.address = *sector_tag_at(c, line) * SECTOR_LINE,
                                             .tag = (uint16_t)(c->mshr_count + sent),
@@ -265,7 +265,7 @@ static inline bool pass_on(struct sector_cache *c, const struct sector_mem_reque
                                  .sectors = (uint8_t)(SECTOR_OF_REQUEST(m) & SECTOR_ALL)};
     if (!can_send(c, below.address / SECTOR_LINE, below.sectors))
         return false;
-    uint32_t sent = index_pool_take(&c->free_sent);
+    uint32_t sent = index_pool_acquire(&c->free_sent);
     below.tag = (uint16_t)(c->mshr_count + sent);
     below.bypass = below.kind == SECTOR_MEM_LOAD && m->load.bypass;
     below.partial = below.kind == SECTOR_MEM_STORE ? m->store.partial : 0;

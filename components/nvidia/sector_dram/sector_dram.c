@@ -20,7 +20,7 @@
 #include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
 
-#define NO_ENTRY UINT32_MAX
+#define ENTRY_NONE UINT32_MAX
 
 struct entry {
     uint64_t due; /* time of the last sector that is settled, then cycle of the answer */
@@ -101,7 +101,7 @@ static void sector_dram_init(struct sector_dram *c)
     index_pool_init(&c->free_entries, entries);
     index_pool_init(&c->free_numbers, capacity);
     for (uint32_t i = 0; i < ports; i++) {
-        port_at(c, i)->head = NO_ENTRY;
+        port_at(c, i)->head = ENTRY_NONE;
         port_at(c, i)->answers_at = arena_allocate(entries * sizeof(uint32_t));
         ring_add_pipeline(engine_base.port_rings[2 * (c->io.top_first + i) + 1], delay);
     }
@@ -235,7 +235,7 @@ static bool advance(struct sector_dram *c, uint64_t until_ps)
 static void begin_entry(struct sector_dram *c, uint32_t i, const struct sector_mem_request *m)
 {
     struct port *p = port_at(c, i);
-    p->head = index_pool_take(&c->free_entries);
+    p->head = index_pool_acquire(&c->free_entries);
     p->sectors_left = m->load.sectors & SECTOR_ALL;
     *entry_at(c, p->head) = (struct entry){
         .port = i, .tag = m->tag, .kind = (uint8_t)message_kind(m), .sectors = m->load.sectors};
@@ -251,11 +251,11 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
     const struct dram_timing_ops *ops = sector_dram_timing_ops(c);
     uint64_t address = dram_place(c, m->load.address, i, (unsigned)__builtin_ctz(p->sectors_left));
     unsigned access = e->kind == SECTOR_MEM_LOAD ? DRAM_TIMING_READ : DRAM_TIMING_WRITE;
-    uint32_t number = index_pool_take(&c->free_numbers), owner = p->head;
+    uint32_t number = index_pool_acquire(&c->free_numbers), owner = p->head;
     uint64_t time =
         ops->take(sector_dram_timing(c), number, address, access, component_now_ps(&c->io.base));
     if (time == DRAM_TIMING_FULL) {
-        index_pool_give(&c->free_numbers, number);
+        index_pool_release(&c->free_numbers, number);
         p->is_refused = true;
         return false;
     }
@@ -278,16 +278,16 @@ static uint32_t accept_timed(struct sector_dram *c, uint32_t i, uint32_t room)
         return 0;
     const struct sector_mem_request *m = port_head(c, i);
     uint32_t taken = 0;
-    if (!m || (p->head == NO_ENTRY && !index_pool_has(&c->free_entries)))
+    if (!m || (p->head == ENTRY_NONE && !index_pool_has(&c->free_entries)))
         return 0;
-    if (p->head == NO_ENTRY)
+    if (p->head == ENTRY_NONE)
         begin_entry(c, i, m);
     while (p->sectors_left && taken < room && hand_over(c, i, m))
         taken++;
     if (p->sectors_left)
         return taken;
     uint32_t entry = p->head;
-    p->head = NO_ENTRY;
+    p->head = ENTRY_NONE;
     p->unanswered++;
     if (!entry_at(c, entry)->unsettled)
         answer_later(c, entry);
@@ -312,12 +312,12 @@ static bool finish_request(struct sector_dram *c, uint32_t i)
             break;
         reply(c, i, e->kind, e->tag, e->sectors);
         for (unsigned n = 0; n < e->number_count; n++)
-            index_pool_give(&c->free_numbers, e->numbers[n]);
+            index_pool_release(&c->free_numbers, e->numbers[n]);
         p->numbers -= e->number_count;
         p->unanswered--;
         p->first++;
         p->count--;
-        index_pool_give(&c->free_entries, number);
+        index_pool_release(&c->free_entries, number);
         progress = true;
     }
     return progress;

@@ -195,7 +195,7 @@ static inline uint16_t async_destination(struct streaming_multiprocessor *c, uin
         phase_begin(&c->block[c->warp[slot].block], phase);
         return (uint16_t)(SM_PHASE | phase);
     case TRACE_BULK_PREFETCH:
-        return SM_NOTHING;
+        return SM_DESTINATION_NONE;
     default:
         return inst->destination;
     }

@@ -39,7 +39,7 @@ static inline uint64_t operands_read(struct streaming_multiprocessor *c, struct 
         best = sub->collector[i] < sub->collector[best] ? i : best;
     uint64_t entry = sub->collector[best] > now ? sub->collector[best] : now + 1;
     uint64_t step = entry * reads; /* the read in which it comes in */
-    for (unsigned i = 0; i < TRACE_SOURCES && inst->source[i] != TRACE_NO_REGISTER; i++) {
+    for (unsigned i = 0; i < TRACE_SOURCES && inst->source[i] != TRACE_REGISTER_NONE; i++) {
         struct sm_bank *bank = &sub->bank[(inst->source[i] + slot) % banks];
         step = bank_reserve(bank, now * reads, step + 1);
     }

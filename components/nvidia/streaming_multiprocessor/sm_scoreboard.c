@@ -7,7 +7,7 @@
 
 static inline bool sm_is_pending(const uint64_t *set, uint16_t reg)
 {
-    return reg != TRACE_NO_REGISTER && (set[reg / 64] >> (reg % 64) & 1);
+    return reg != TRACE_REGISTER_NONE && (set[reg / 64] >> (reg % 64) & 1);
 }
 
 static inline bool sm_any_pending(const uint64_t *set, const struct trace_inst *inst)
@@ -15,7 +15,7 @@ static inline bool sm_any_pending(const uint64_t *set, const struct trace_inst *
     if (!(set[0] | set[1] | set[2] | set[3] | set[4]))
         return false;
     bool found = sm_is_pending(set, inst->destination);
-    for (unsigned i = 0; i < TRACE_SOURCES && inst->source[i] != TRACE_NO_REGISTER; i++)
+    for (unsigned i = 0; i < TRACE_SOURCES && inst->source[i] != TRACE_REGISTER_NONE; i++)
         found |= sm_is_pending(set, inst->source[i]);
     return found;
 }

@@ -307,11 +307,11 @@ static void memory_request(struct streaming_multiprocessor *c, const struct sm_a
 /* ---- sm_async.c ---- */
 
 /* Destinations of instructions that write no register; their numbers are above all registers. */
-enum { SM_GROUP = 0x1000, SM_PHASE = 0x2000, SM_NOTHING = 0x4000 };
+enum { SM_GROUP = 0x1000, SM_PHASE = 0x2000, SM_DESTINATION_NONE = 0x4000 };
 
 static inline bool sm_is_async(uint16_t destination)
 {
-    return destination >= SM_GROUP && destination != TRACE_NO_REGISTER;
+    return destination >= SM_GROUP && destination != TRACE_REGISTER_NONE;
 }
 
 static void async_start(struct streaming_multiprocessor *c, uint32_t slot);

@@ -86,7 +86,7 @@ static inline void warp_retire(struct streaming_multiprocessor *c, uint32_t slot
     if (sm_is_async(destination)) {
         async_over(c, slot, destination);
         memory = false; /* fences do not wait for it */
-    } else if (destination != TRACE_NO_REGISTER) {
+    } else if (destination != TRACE_REGISTER_NONE) {
         uint64_t keep = ~sm_bit(destination % 64);
         w->pending[destination / 64] &= keep;
         w->memory[destination / 64] &= keep;

@@ -72,7 +72,7 @@ static void account_init(struct trace_player *p)
     for (uint32_t i = 0; i < trace_player_params(p)->kernels; i++) {
         p->kernel[i].uses_at = arena_allocate(sms * sizeof(struct player_use));
 #ifdef HEDDLE_PROFILE
-        p->kernel[i].pcs_at = arena_allocate(TRACE_INSTS * sizeof(uint32_t));
+        p->kernel[i].pcs_at = arena_allocate(TRACE_INSTS_MAX * sizeof(uint32_t));
 #endif
     }
 }

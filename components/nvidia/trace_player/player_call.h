@@ -57,7 +57,7 @@ struct player_call {
     void *block;   /* memory of the block that is executed */
     bool has_more; /* it is not over */
     /* Static instructions in the kernel's table, and static instructions by which lanes end. */
-    uint64_t decoded[TRACE_INSTS / 64], exits[TRACE_INSTS / 64];
+    uint64_t decoded[TRACE_INSTS_MAX / 64], exits[TRACE_INSTS_MAX / 64];
     struct player_warp warp[TRACE_WARPS]; /* warps of the block that is executed */
     struct player_lanes lanes[TRACE_WARPS];
     struct player_mbarriers mbarriers;

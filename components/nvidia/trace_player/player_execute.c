@@ -225,14 +225,14 @@ static bool execute_find(void *blocks, uint64_t number, struct warp_block **bloc
 static bool execute_has_ids(const struct ptx_module *m, const char *kernel)
 {
     const struct ptx_function *entry = ptx_find_function(m, kernel);
-    uint64_t *taken = grow_zeroed(TRACE_INSTS / 8, "the instructions of a kernel");
+    uint64_t *taken = grow_zeroed(TRACE_INSTS_MAX / 8, "the instructions of a kernel");
     bool is_new = true;
     for (uint32_t i = 0; i < m->function_count; i++) {
         const struct ptx_function *f = &m->functions[i];
         if (f->is_entry && f != entry)
             continue;
         for (uint32_t n = 0; is_new && n < f->instruction_count; n++) {
-            uint32_t id = (f->first_instruction + n) % TRACE_INSTS;
+            uint32_t id = (f->first_instruction + n) % TRACE_INSTS_MAX;
             is_new = !(taken[id / 64] >> id % 64 & 1);
             taken[id / 64] |= (uint64_t)1 << id % 64;
         }
@@ -266,10 +266,10 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
     execute_warn();
     const struct warp_launch *l = &c->call.launch;
     const struct ptx_module *module = c->call.code->module;
-    if (module->instruction_count > TRACE_INSTS && !execute_has_ids(module, l->kernel->name)) {
+    if (module->instruction_count > TRACE_INSTS_MAX && !execute_has_ids(module, l->kernel->name)) {
         snprintf(trace_files_get()->error, sizeof trace_files_get()->error,
                  "%s: more than %d instructions of PTX in a kernel and the functions of its module",
-                 module->name, TRACE_INSTS);
+                 module->name, TRACE_INSTS_MAX);
         return false;
     }
     const struct player_needs needs = {.name = l->kernel->name,
@@ -430,7 +430,7 @@ static void kept_remove(struct player_kept *entry)
 static bool execute_block(struct trace_player *p, struct player_kernel *k, uint32_t sm)
 {
     struct player_call *c = call_of(p, k);
-    if (p->writer.blocks_free == TRACE_NOTHING || p->writer.free_count < 2)
+    if (p->writer.blocks_free == TRACE_INDEX_NONE || p->writer.free_count < 2)
         return false;
     if (!c->block) {
         size_t size = round_up(warp_block_bytes(&c->call.launch), 64);
@@ -452,9 +452,9 @@ static bool execute_block(struct trace_player *p, struct player_kernel *k, uint3
         kept_add(c, k->reading_block, sm, b->warps);
     else
         record_block(c, k->at_block, b->warps);
-    b->next = TRACE_NOTHING;
+    b->next = TRACE_INDEX_NONE;
     k->next_block = k->reading_block;
-    k->reading_block = TRACE_NOTHING;
+    k->reading_block = TRACE_INDEX_NONE;
     k->has_block_at_hand = false;
     k->blocks_ahead++;
     k->at_block++;

@@ -120,7 +120,7 @@ static bool host_launch(struct trace_player *p, const struct command_request *m)
 {
     uint32_t slot = player_free_slot(p);
     struct aql_packet packet;
-    if (slot == TRACE_NOTHING)
+    if (slot == TRACE_INDEX_NONE)
         return false;
     memcpy(&packet, command_launch_packet(trace_player_host_payload(p)), sizeof packet);
     struct player_kernel *k = kernel_begin_slot(p, slot);

@@ -15,7 +15,7 @@
 static uint32_t mbarrier_number(uint8_t kind, const struct itrace_bulk *at)
 {
     if (kind == TRACE_PHASE_WAIT && !at->need)
-        return PHASE_NOTHING;
+        return PHASE_NONE;
     return at->barrier ? (uint32_t)((at->barrier & WARP_RANK_OFFSET) / 8 % TRACE_PHASES)
                        : TRACE_PHASES;
 }
@@ -27,8 +27,8 @@ static uint64_t mbarrier_address(const struct player_call *c, uint8_t kind,
     uint64_t at = step->barrier;
     if (kind < TRACE_BULK_LOAD || kind > TRACE_BULK_REDUCE)
         at = step->active && step->addresses ? step->addresses[__builtin_ctz(step->active)]
-                                             : WARP_NO_BARRIER;
-    if (at == WARP_NO_BARRIER)
+                                             : WARP_BARRIER_NONE;
+    if (at == WARP_BARRIER_NONE)
         return 0;
     uint64_t rank = at >> WARP_RANK_SHIFT, own = step->block % warp_cluster_blocks(&c->call.launch);
     return rank && rank != own + 1 ? 0 : WARP_SHARED + (at & WARP_RANK_OFFSET);

@@ -42,7 +42,7 @@ static struct itrace_inst observe_describe(const struct ptx_code *code,
     uint32_t number = step->instruction - f->first_instruction;
     const struct ptx_instruction *from = &f->instructions[number];
     struct warp_operands operands;
-    struct itrace_inst to = {.id = step->instruction % TRACE_INSTS,
+    struct itrace_inst to = {.id = step->instruction % TRACE_INSTS_MAX,
                              .pc = step->instruction * PTX_INSTRUCTION_BYTES,
                              .source_line = from->line};
     if (from->opcode == PTX_OP_RET && f->is_entry)
@@ -53,10 +53,10 @@ static struct itrace_inst observe_describe(const struct ptx_code *code,
     to.width = observe_width(from, &to, step);
     to.at_barrier = ptx_name_is_at_mbarrier(to.name);
     warp_operands(code->code, step->instruction, &operands);
-    if (operands.destination != WARP_NO_REGISTER)
+    if (operands.destination != WARP_REGISTER_NONE)
         to.destinations[to.destination_count++] = operands.destination;
     for (unsigned i = 0; i < WARP_SOURCES; i++)
-        if (operands.source[i] != WARP_NO_REGISTER && to.source_count < ITRACE_MAX_SOURCES)
+        if (operands.source[i] != WARP_REGISTER_NONE && to.source_count < ITRACE_SOURCES_MAX)
             to.sources[to.source_count++] = operands.source[i];
     if (ptx_name_is_barrier(to.name) || strstr(to.name, ".wait_group"))
         observe_immediates(from, &to);
@@ -82,7 +82,7 @@ static void observe_name(const struct player_call *c, const struct itrace_inst *
 
 static void observe_decode(struct player_call *c, const struct warp_step *step)
 {
-    uint32_t id = step->instruction % TRACE_INSTS;
+    uint32_t id = step->instruction % TRACE_INSTS_MAX;
     if (c->decoded[id / 64] >> id % 64 & 1)
         return;
     const struct itrace_inst inst = observe_describe(c->call.code, step);
@@ -192,7 +192,7 @@ static void observe_step(void *context, const struct warp_step *step)
     if (unlikely(c->is_checked))
         ptx_checks_step(&c->call, step);
     observe_decode(c, step);
-    const uint32_t id = step->instruction % TRACE_INSTS;
+    const uint32_t id = step->instruction % TRACE_INSTS_MAX;
     const struct trace_inst *inst = &arena_at(struct trace_inst, c->kernel->insts_at)[id];
     struct itrace_step s; /* without its addresses, which only accesses have */
     s.mask = step->active;

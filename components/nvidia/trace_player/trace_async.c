@@ -160,7 +160,7 @@ static void matrix_decode(const struct itrace_inst *from, struct trace_inst *to)
         for (unsigned i = 0; i < from->source_count; i++)
             registers |= from->sources[i] < 255
                          && (!from->destination_count || from->sources[i] != from->destinations[0]);
-    to->destination = TRACE_NO_REGISTER; /* WARPGROUP.DEPBAR waits for it, not the next product */
+    to->destination = TRACE_REGISTER_NONE; /* WARPGROUP.DEPBAR waits for it, not the next product */
     to->count = (uint16_t)(columns / 2);
     to->width = (uint8_t)(divide_up(columns, 16) + (registers ? 0 : 4));
     if (from->closes_group) {

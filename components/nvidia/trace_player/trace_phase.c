@@ -65,7 +65,7 @@ static uint32_t phase_count(struct player_kernel *k, uint8_t kind, const struct 
     bool again = p->last == number;
     p->last = number;
     b->waits[k->warp] += !again;
-    return again ? (uint32_t)PHASE_NOTHING : number;
+    return again ? (uint32_t)PHASE_NONE : number;
 }
 
 static unsigned phase_record(uint32_t words[TRACE_RECORD], uint8_t kind, uint32_t number,
@@ -130,10 +130,10 @@ static void phases_end_warp(const struct trace_player *p, const struct player_ke
             head[1] = phase_need(&phases->barrier[number], warp, ++seen[number]);
             /* a first wait that passes at once */
             if (!head[1] && !phases->barrier[number].copies)
-                *head = (uint32_t)PHASE_NOTHING << 8;
+                *head = (uint32_t)PHASE_NONE << 8;
         }
         if (number < TRACE_PHASES && kind == TRACE_PHASE_ARRIVE && phases->barrier[number].copies)
-            *head = (uint32_t)PHASE_NOTHING << 8;
+            *head = (uint32_t)PHASE_NONE << 8;
         at = trace_record_end(words, at);
     }
 }

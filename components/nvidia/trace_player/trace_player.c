@@ -62,10 +62,10 @@ static void trace_player_init(struct trace_player *p)
     trace_writer_init(&p->writer, trace_player_stream(p), params->memory,
                       sms * params->blocks + (2 + ITRACE_CLUSTER) * params->kernels);
     for (uint32_t i = 0; i < params->kernels; i++) {
-        p->kernel[i].insts_at = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
+        p->kernel[i].insts_at = arena_allocate(TRACE_INSTS_MAX * sizeof(struct trace_inst));
         p->kernel[i].phases_at = arena_allocate(sizeof(struct player_phases));
     }
-    p->asking = TRACE_NOTHING;
+    p->asking = TRACE_INDEX_NONE;
     account_init(p);
 }
 
@@ -111,7 +111,7 @@ static uint32_t player_free_slot(const struct trace_player *p)
     uint32_t slot = 0, count = trace_player_params(p)->kernels;
     while (slot < count && p->kernel[slot].phase != PLAYER_FREE)
         slot++;
-    return slot < count ? slot : TRACE_NOTHING;
+    return slot < count ? slot : TRACE_INDEX_NONE;
 }
 
 static struct player_kernel *kernel_begin_slot(struct trace_player *p, uint32_t slot)
@@ -123,8 +123,8 @@ static struct player_kernel *kernel_begin_slot(struct trace_player *p, uint32_t 
                                 .phases_at = k->phases_at,
                                 .uses_at = k->uses_at,
                                 .pcs_at = k->pcs_at,
-                                .reading_block = TRACE_NOTHING,
-                                .next_block = TRACE_NOTHING};
+                                .reading_block = TRACE_INDEX_NONE,
+                                .next_block = TRACE_INDEX_NONE};
     return k;
 }
 
@@ -150,7 +150,7 @@ static uint64_t launch_time(const struct trace_player *p, const struct player_ke
 static bool traced_kernel_accept(struct trace_player *p)
 {
     uint32_t slot = player_free_slot(p);
-    if (slot == TRACE_NOTHING)
+    if (slot == TRACE_INDEX_NONE)
         return false;
     struct player_kernel *k = kernel_begin_slot(p, slot);
     const struct itrace *trace = kernel_open(p, k, slot);
@@ -289,7 +289,7 @@ static bool commands_accept(struct trace_player *p)
 
 static bool kernel_has_block(const struct player_kernel *k)
 {
-    return k->next_block != TRACE_NOTHING || k->at_block < k->end_block;
+    return k->next_block != TRACE_INDEX_NONE || k->at_block < k->end_block;
 }
 
 /* The blocks of a cluster go to as many SMs in one cycle: is there room for them from the
@@ -329,16 +329,16 @@ static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
         struct player_kernel *k = &p->kernel[p->order[i]];
         if (k->phase != PLAYER_RUNNING || !kernel_has_block(k) || !sm_room_fits(room, &k->block)
             || !cluster_fits(p, k, tried)
-            || (k->next_block == TRACE_NOTHING && !execute_block(p, k, sm)))
+            || (k->next_block == TRACE_INDEX_NONE && !execute_block(p, k, sm)))
             continue;
-        sm_room_take(room, &k->block);
+        sm_room_acquire(room, &k->block);
         account_place(p, k, sm);
         turn_end(p, k);
         player_block(p, k->next_block)->placed = p->placed++;
         trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next_block);
         read_block_placed(p, k);
         k->running_blocks++;
-        if (k->next_block == TRACE_NOTHING && !k->is_program)
+        if (k->next_block == TRACE_INDEX_NONE && !k->is_program)
             read_block(p, k);
         return true;
     }
@@ -380,7 +380,7 @@ static void block_finished(struct trace_player *p, uint32_t sm, const struct thr
     progress_end_work_groups(1);
     k->warp_instructions += m->finished.warp_instructions;
     k->thread_instructions += m->finished.thread_instructions;
-    sm_room_give(player_room(p, sm), &k->block);
+    sm_room_release(player_room(p, sm), &k->block);
     account_finish(p, k, sm);
     trace_writer_release(&p->writer, trace_player_stream(p), b);
     p->io.stats.blocks_done++;
@@ -418,7 +418,7 @@ static bool kernels_step(struct trace_player *p)
     for (uint32_t i = 0; i < p->order_count; i++) {
         struct player_kernel *k = &p->kernel[p->order[i]];
         if (k->phase == PLAYER_RUNNING && k->is_read && !k->running_blocks
-            && k->next_block == TRACE_NOTHING) {
+            && k->next_block == TRACE_INDEX_NONE) {
             if (k->is_program && !launch_finish(p, i))
                 continue;
             if (!k->is_program)
@@ -460,9 +460,9 @@ static void check_memory(struct trace_player *p)
     const struct player_kernel *stuck = NULL;
     for (uint32_t i = 0; i < p->order_count; i++) {
         const struct player_kernel *k = &p->kernel[p->order[i]];
-        if (k->running_blocks || k->next_block != TRACE_NOTHING || k->phase != PLAYER_RUNNING)
+        if (k->running_blocks || k->next_block != TRACE_INDEX_NONE || k->phase != PLAYER_RUNNING)
             return;
-        stuck = k->reading_block != TRACE_NOTHING || k->has_block_at_hand ? k : stuck;
+        stuck = k->reading_block != TRACE_INDEX_NONE || k->has_block_at_hand ? k : stuck;
     }
     if (!stuck)
         return;

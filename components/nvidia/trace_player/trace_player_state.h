@@ -95,14 +95,14 @@ struct player_kernel {
     uint64_t start_at; /* cycle of the first block; before that: of the next attempt to begin */
     uint64_t ended_before, delay; /* when it is launched: see launch_time() */
     uint64_t local_base;
-    uint32_t insts_at;      /* arena: struct trace_inst [TRACE_INSTS] */
+    uint32_t insts_at;      /* arena: struct trace_inst [TRACE_INSTS_MAX] */
     uint32_t phases_at;     /* arena: struct player_phases */
     uint32_t inst_count;    /* number of these that are there */
-    uint32_t reading_block; /* block that is being read, TRACE_NOTHING: none */
+    uint32_t reading_block; /* block that is being read, TRACE_INDEX_NONE: none */
     uint32_t warp;          /* warp that is read of that block */
     uint32_t part;          /* the part of that block */
     uint32_t write_at;
-    uint32_t next_block; /* block to be placed, TRACE_NOTHING: none */
+    uint32_t next_block; /* block to be placed, TRACE_INDEX_NONE: none */
     uint32_t running_blocks;
     uint32_t last_block, blocks_ahead; /* the last block from `next_block` on, and their number */
     uint32_t cluster;                  /* blocks of a cluster, 0: not known yet */
@@ -111,7 +111,7 @@ struct player_kernel {
     uint64_t blocks, warp_instructions, thread_instructions;
     uint32_t registers; /* registers of a thread */
     uint32_t uses_at;   /* arena: struct player_use [count(work)] */
-    uint32_t pcs_at;    /* arena: uint32_t [TRACE_INSTS], of a profile of instructions */
+    uint32_t pcs_at;    /* arena: uint32_t [TRACE_INSTS_MAX], of a profile of instructions */
     uint32_t profile;   /* its number there */
     bool accounts;      /* SMs account for its warps */
     struct slot_account slots;
@@ -183,7 +183,7 @@ static inline bool player_fills(const struct trace_player *p)
 
 /* ---- trace_player.c ---- */
 
-/* TRACE_NOTHING: none. */
+/* TRACE_INDEX_NONE: none. */
 static uint32_t player_free_slot(const struct trace_player *p);
 static struct player_kernel *kernel_begin_slot(struct trace_player *p, uint32_t slot);
 static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
@@ -257,7 +257,7 @@ static void trace_async_step(const struct itrace_step *step);
 
 /* ---- trace_phase.c ---- */
 
-enum { PHASE_NOTHING = TRACE_PHASES + 1 /* the record counts and waits for nothing */ };
+enum { PHASE_NONE = TRACE_PHASES + 1 /* the record counts and waits for nothing */ };
 
 static void phases_begin(struct player_kernel *k);
 static void phases_begin_warp(struct player_kernel *k);

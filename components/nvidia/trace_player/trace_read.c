@@ -25,7 +25,7 @@ static void player_fail(const struct trace_player *p)
 static bool read_begin(struct trace_player *p, struct player_kernel *k)
 {
     struct trace_writer *w = &p->writer;
-    if (w->free_count < 2 || w->blocks_free == TRACE_NOTHING)
+    if (w->free_count < 2 || w->blocks_free == TRACE_INDEX_NONE)
         return false;
     uint32_t number = w->blocks_free;
     struct trace_block *b = player_block(p, number);
@@ -83,7 +83,7 @@ static bool read_step(struct trace_player *p, struct player_kernel *k, const str
     if (k->way == SAMPLING_MEMORY_ONLY && !itrace_filter_keeps(inst))
         return true;
     profile_step(inst);
-    if (inst->id >= TRACE_INSTS) {
+    if (inst->id >= TRACE_INSTS_MAX) {
         trace_files_report(NULL, true, trace->path, 0, "more than 65,536 static instructions");
         return false;
     }
@@ -159,7 +159,7 @@ static void read_ask(struct trace_player *p, uint32_t sm, uint32_t block)
 {
     struct trace_block *b = player_block(p, block);
     uint32_t *link = &p->asking;
-    while (*link != TRACE_NOTHING && player_block(p, *link)->placed < b->placed)
+    while (*link != TRACE_INDEX_NONE && player_block(p, *link)->placed < b->placed)
         link = &player_block(p, *link)->next;
     b->next = *link;
     b->sm = sm;
@@ -169,7 +169,7 @@ static void read_ask(struct trace_player *p, uint32_t sm, uint32_t block)
 static bool read_asked(struct trace_player *p)
 {
     bool progress = false;
-    for (uint32_t *link = &p->asking; *link != TRACE_NOTHING;) {
+    for (uint32_t *link = &p->asking; *link != TRACE_INDEX_NONE;) {
         uint32_t block = *link;
         struct trace_block *b = player_block(p, block);
         if (!trace_player_work_can_send(p, b->sm)) {
@@ -194,18 +194,18 @@ static void read_block_end(struct trace_player *p, struct player_kernel *k,
 {
     struct trace_block *b = player_block(p, k->reading_block);
     b->rank = trace->cluster_rank > 0 ? (uint32_t)trace->cluster_rank : 0;
-    b->next = TRACE_NOTHING;
+    b->next = TRACE_INDEX_NONE;
     part_describe(b);
     phases_end(p, k, b);
     if (!k->cluster && (trace->cluster_rank < 0 || (k->blocks_ahead && !b->rank)))
         k->cluster = k->blocks_ahead ? k->blocks_ahead : 1;
-    if (k->next_block == TRACE_NOTHING)
+    if (k->next_block == TRACE_INDEX_NONE)
         k->next_block = k->reading_block;
     else
         player_block(p, k->last_block)->next = k->reading_block;
     k->last_block = k->reading_block;
     k->blocks_ahead++;
-    k->reading_block = TRACE_NOTHING;
+    k->reading_block = TRACE_INDEX_NONE;
 }
 
 /* The block that is next is placed. */
@@ -219,7 +219,7 @@ static void read_block_placed(struct trace_player *p, struct player_kernel *k)
 static bool read_wants(const struct player_kernel *k)
 {
     return !k->is_read && !k->is_program
-           && (k->next_block == TRACE_NOTHING
+           && (k->next_block == TRACE_INDEX_NONE
                || (!k->cluster && k->blocks_ahead <= ITRACE_CLUSTER));
 }
 
@@ -230,7 +230,7 @@ static void read_block(struct trace_player *p, struct player_kernel *k)
     uint32_t slot = (uint32_t)(k - p->kernel);
     const struct itrace *trace = trace_file_at(slot, k->command, k->events);
     while (trace && read_wants(k)) {
-        if (k->reading_block != TRACE_NOTHING ? p->writer.free_count < 2 : !read_begin(p, k))
+        if (k->reading_block != TRACE_INDEX_NONE ? p->writer.free_count < 2 : !read_begin(p, k))
             return;
         bool good = true;
         k->events++;
@@ -238,7 +238,7 @@ static void read_block(struct trace_player *p, struct player_kernel *k)
         case ITRACE_END:
             trace_writer_release(&p->writer, trace_player_stream(p),
                                  player_block(p, k->reading_block));
-            k->reading_block = TRACE_NOTHING;
+            k->reading_block = TRACE_INDEX_NONE;
             k->is_read = true;
             k->cluster = k->cluster ? k->cluster : k->blocks_ahead;
             break;

@@ -111,13 +111,13 @@ static void touch_copy(uint32_t unit, const struct trace_inst *inst, const uint3
 
 static bool touch_is_waited_for(const uint64_t *loading, uint16_t reg)
 {
-    return reg != TRACE_NO_REGISTER && (loading[reg / 64] >> (reg % 64) & 1);
+    return reg != TRACE_REGISTER_NONE && (loading[reg / 64] >> (reg % 64) & 1);
 }
 
 static bool touch_waits(const uint64_t *loading, const struct trace_inst *inst)
 {
     bool waits = touch_is_waited_for(loading, inst->destination);
-    for (unsigned i = 0; i < TRACE_SOURCES && inst->source[i] != TRACE_NO_REGISTER; i++)
+    for (unsigned i = 0; i < TRACE_SOURCES && inst->source[i] != TRACE_REGISTER_NONE; i++)
         waits |= touch_is_waited_for(loading, inst->source[i]);
     return waits;
 }
@@ -140,7 +140,7 @@ static void touch_warp(struct trace_player *p, struct player_kernel *k, struct t
         if (inst->unit == TRACE_MEMORY) {
             if (k->touches)
                 touch_access(touch.unit[t->sm], inst, words + at, t->slot[warp]);
-            if (inst->destination != TRACE_NO_REGISTER)
+            if (inst->destination != TRACE_REGISTER_NONE)
                 loading[inst->destination / 64] |= (uint64_t)1 << (inst->destination % 64);
         }
         b->warp[warp].at = trace_record_end(words, at);
@@ -159,7 +159,7 @@ static void touch_begin_block(struct trace_player *p, struct player_kernel *k, u
         t->slot[w] = (uint8_t)__builtin_ctzll(touch.free_slots[sm]);
         touch.free_slots[sm] &= touch.free_slots[sm] - 1;
     }
-    sm_room_take(player_room(p, sm), &k->block);
+    sm_room_acquire(player_room(p, sm), &k->block);
     if (k->touches)
         warm_carve(touch_ring(p, sm), k->carve);
     read_block_placed(p, k);
@@ -173,7 +173,7 @@ static void touch_place(struct trace_player *p, struct player_kernel *k)
     for (;;) {
         if (read_wants(k))
             read_block(p, k);
-        if (k->next_block == TRACE_NOTHING)
+        if (k->next_block == TRACE_INDEX_NONE)
             return;
         uint32_t tried = 0, sm = p->next_sm;
         while (tried < sms && !sm_room_fits(player_room(p, sm), &k->block)) {
@@ -192,7 +192,7 @@ static void touch_end_block(struct trace_player *p, struct player_kernel *k,
     struct trace_block *b = player_block(p, t->block);
     for (uint32_t w = 0; w < b->warps; w++)
         touch.free_slots[t->sm] |= (uint64_t)1 << t->slot[w];
-    sm_room_give(player_room(p, t->sm), &k->block);
+    sm_room_release(player_room(p, t->sm), &k->block);
     trace_writer_release(&p->writer, trace_player_stream(p), b);
     k->blocks++;
     p->io.stats.blocks_done++;

@@ -11,11 +11,12 @@ static inline void trace_writer_init(struct trace_writer *w, struct trace_stream
                                      uint32_t blocks)
 {
     w->chunks = w->free_count = (uint32_t)(bytes / (TRACE_CHUNK * sizeof(uint32_t)));
-    w->free_chunk = TRACE_NOTHING;
+    w->free_chunk = TRACE_INDEX_NONE;
     s->words_at = arena_allocate((size_t)w->chunks * TRACE_CHUNK * sizeof(uint32_t));
     s->blocks_at = arena_allocate(blocks * sizeof(struct trace_block));
     for (uint32_t i = 0; i < blocks; i++)
-        arena_at(struct trace_block, s->blocks_at)[i].next = i + 1 < blocks ? i + 1 : TRACE_NOTHING;
+        arena_at(struct trace_block, s->blocks_at)[i].next =
+            i + 1 < blocks ? i + 1 : TRACE_INDEX_NONE;
 }
 
 static inline uint32_t *trace_writer_word(const struct trace_stream *s, uint32_t at)
@@ -27,7 +28,7 @@ static inline uint32_t trace_writer_copy(struct trace_writer *w, const struct tr
 {
     uint32_t chunk = w->free_chunk;
     w->free_count--;
-    if (chunk == TRACE_NOTHING)
+    if (chunk == TRACE_INDEX_NONE)
         return w->chunks_used++;
     w->free_chunk = *trace_writer_word(s, chunk * TRACE_CHUNK + TRACE_CHUNK - 1);
     return chunk;
@@ -66,7 +67,7 @@ static inline void trace_writer_release(struct trace_writer *w, const struct tra
 
 static inline uint16_t trace_writer_register(uint16_t number)
 {
-    return number == 255 || number >= TRACE_REGISTERS ? TRACE_NO_REGISTER : number;
+    return number == 255 || number >= TRACE_REGISTERS ? TRACE_REGISTER_NONE : number;
 }
 
 static inline bool trace_writer_is(const struct itrace_inst *from, const char *part)
@@ -99,7 +100,7 @@ static inline struct trace_inst trace_writer_decode(const struct itrace_inst *fr
     struct trace_inst to = {.unit = classes[from->opcode.unit].unit,
                             .kind = classes[from->opcode.unit].kind,
                             .width = min(from->width, 32),
-                            .destination = TRACE_NO_REGISTER};
+                            .destination = TRACE_REGISTER_NONE};
     unsigned sources = 0;
     if (strncmp(from->name, "BAR.", 4) == 0 || ptx_name_is_barrier(from->name)) {
         bool arrives = trace_writer_is(from, ".ARV") || trace_writer_is(from, ".arrive");
@@ -114,10 +115,10 @@ static inline struct trace_inst trace_writer_decode(const struct itrace_inst *fr
         to.destination = trace_writer_register(from->destinations[0]);
     for (unsigned i = 0; i < from->source_count; i++) {
         to.source[sources] = trace_writer_register(from->sources[i]);
-        sources += to.source[sources] != TRACE_NO_REGISTER;
+        sources += to.source[sources] != TRACE_REGISTER_NONE;
     }
     while (sources < TRACE_SOURCES)
-        to.source[sources++] = TRACE_NO_REGISTER;
+        to.source[sources++] = TRACE_REGISTER_NONE;
     return to;
 }
 

@@ -6,7 +6,7 @@
 #include "components/protocols/thread_block/trace_stream.h"
 #include "components/traces/instruction_trace/reader/itrace.h"
 
-#define TRACE_NOTHING UINT32_MAX
+#define TRACE_INDEX_NONE UINT32_MAX
 
 struct trace_writer {
     uint32_t chunks, chunks_used, free_chunk; /* never used ones come last */

@@ -94,9 +94,9 @@ bool warp_code_missing(const struct warp_code *code, uint32_t function, char *te
 
 /* Registers of an instruction after allocation, as `registers` of a kernel counts them: the first
  * of a pair or vector. Predicates are left out. */
-enum { WARP_SOURCES = 5, WARP_NO_REGISTER = 0xffff };
+enum { WARP_SOURCES = 5, WARP_REGISTER_NONE = 0xffff };
 struct warp_operands {
-    uint16_t destination, source[WARP_SOURCES]; /* WARP_NO_REGISTER: none */
+    uint16_t destination, source[WARP_SOURCES]; /* WARP_REGISTER_NONE: none */
 };
 void warp_operands(const struct warp_code *code, uint32_t instruction,
                    struct warp_operands *operands);
@@ -120,10 +120,10 @@ struct warp_step {
     /* A cp.async.bulk comes lane by lane, in steps of 1 KiB: bytes of the whole copy in the first
      * of these, 0 in the others. */
     uint32_t bulk;
-    uint64_t barrier; /* address of such a copy's barrier in shared memory, or WARP_NO_BARRIER */
+    uint64_t barrier; /* address of such a copy's barrier in shared memory, or WARP_BARRIER_NONE */
 };
 
-#define WARP_NO_BARRIER UINT64_MAX
+#define WARP_BARRIER_NONE UINT64_MAX
 
 /* An address of shared memory of the block with rank r of a cluster has r + 1 from this bit on;
  * without, it is in the block's own. */
@@ -218,7 +218,7 @@ enum warp_end {
 };
 
 enum warp_fault_kind {
-    WARP_NO_FAULT,
+    WARP_FAULT_NONE,
     WARP_FAULT_ADDRESS,    /* cudaErrorIllegalAddress */
     WARP_FAULT_MISALIGNED, /* cudaErrorMisalignedAddress */
     WARP_FAULT_TRAP,       /* cudaErrorLaunchFailure */

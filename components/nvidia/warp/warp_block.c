@@ -148,7 +148,7 @@ static struct warp_step step_of(const struct warp_machine *m, const struct warp_
                               .addresses = m->bytes ? m->address : NULL,
                               .block_memory = m->block,
                               .passed = m->passed,
-                              .barrier = WARP_NO_BARRIER,
+                              .barrier = WARP_BARRIER_NONE,
                               .phase =
                                   op->kind == WARP_CLUSTER ? warp_cluster_phase(m, op, mask) : 0};
 }

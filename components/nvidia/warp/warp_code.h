@@ -34,7 +34,7 @@ enum {
 
 /* The area that at[] is an offset in: bytes in the frame's narrow or wide rows, or in the
  * constants; a predicate's number in the frame. */
-enum warp_bank { WARP_NARROW, WARP_WIDE, WARP_CONSTANT, WARP_PREDICATE, WARP_NOTHING };
+enum warp_bank { WARP_NARROW, WARP_WIDE, WARP_CONSTANT, WARP_PREDICATE, WARP_BANK_NONE };
 
 enum warp_kind {
     WARP_PLAIN,  /* registers only */
@@ -157,7 +157,7 @@ enum warp_control {
     WARP_FLUSH = 0x81 /* FTZ; DAZ is bit 6 */
 };
 
-/* The place of an element of a vector or list; bank WARP_NOTHING: a sink. */
+/* The place of an element of a vector or list; bank WARP_BANK_NONE: a sink. */
 struct warp_place {
     uint32_t at;
     uint8_t bank;

@@ -147,7 +147,7 @@ static void barrier(struct warp_machine *m, const struct warp_op *op, uint32_t m
         return;
     }
     uint32_t number = ((const uint32_t *)warp_source(m, op, 1))[lane], threads = 0;
-    if (op->bank[2] != WARP_NOTHING)
+    if (op->bank[2] != WARP_BANK_NONE)
         threads = ((const uint32_t *)warp_source(m, op, 2))[lane];
     if (number > WARP_BARRIERS || (number == WARP_BARRIERS && !op->target)
         || threads % WARP_LANES) {
@@ -259,7 +259,7 @@ bool warp_control(struct warp_machine *m, const struct warp_op *op, uint32_t mas
     case WARP_CALL:
         if (mask != m->split->mask)
             warp_split_off(m, m->split->mask & ~mask, m->split->pc);
-        if (op->bank[1] == WARP_NOTHING)
+        if (op->bank[1] == WARP_BANK_NONE)
             call(m, op, op->target);
         else
             call_each(m, op, mask);

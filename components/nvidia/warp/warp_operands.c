@@ -18,14 +18,14 @@ static uint32_t first_op(const struct warp_code *c, uint32_t instruction)
     return low;
 }
 
-/* The register of a place, as `registers` of the function counts them; WARP_NO_REGISTER: none. */
+/* The register of a place, as `registers` of the function counts them; WARP_REGISTER_NONE: none. */
 static uint16_t register_of(const struct warp_function *f, uint8_t bank, uint32_t at)
 {
     uint32_t narrow = f->narrow - f->fixed, row = at / WARP_NARROW_BYTES;
     if (bank == WARP_WIDE)
         return (uint16_t)(narrow + 2 * (at / WARP_WIDE_BYTES));
     if (bank != WARP_NARROW || row < f->fixed || row >= f->narrow)
-        return WARP_NO_REGISTER;
+        return WARP_REGISTER_NONE;
     return (uint16_t)(row - f->fixed);
 }
 
@@ -44,12 +44,12 @@ static bool was_written(const struct seen *s, uint16_t number)
 
 static void add_source(struct warp_operands *to, const struct seen *s, uint16_t number)
 {
-    if (number == WARP_NO_REGISTER || was_written(s, number))
+    if (number == WARP_REGISTER_NONE || was_written(s, number))
         return;
     for (unsigned i = 0; i < WARP_SOURCES; i++) {
         if (to->source[i] == number)
             return;
-        if (to->source[i] == WARP_NO_REGISTER) {
+        if (to->source[i] == WARP_REGISTER_NONE) {
             to->source[i] = number;
             return;
         }
@@ -58,7 +58,7 @@ static void add_source(struct warp_operands *to, const struct seen *s, uint16_t 
 
 static void add_destination(struct warp_operands *to, struct seen *s, uint16_t number)
 {
-    if (number == WARP_NO_REGISTER)
+    if (number == WARP_REGISTER_NONE)
         return;
     to->destination = number;
     if (s->count < ARRAY_COUNT(s->written))
@@ -80,7 +80,7 @@ static void add_op(struct warp_operands *to, struct seen *s, const struct warp_c
     add_destination(to, s, register_of(f, op->bank[0], op->at[0]));
     for (unsigned i = 0; i < count && i < op->written; i++) {
         uint16_t number = register_of(f, place[i].bank, place[i].at);
-        if (number != WARP_NO_REGISTER) {
+        if (number != WARP_REGISTER_NONE) {
             add_destination(to, s, number);
             return;
         }
@@ -91,9 +91,9 @@ void warp_operands(const struct warp_code *c, uint32_t instruction, struct warp_
 {
     const struct ptx_function *function = ptx_function_of(c->module, instruction);
     struct seen seen = {.count = 0};
-    to->destination = WARP_NO_REGISTER;
+    to->destination = WARP_REGISTER_NONE;
     for (unsigned i = 0; i < WARP_SOURCES; i++)
-        to->source[i] = WARP_NO_REGISTER;
+        to->source[i] = WARP_REGISTER_NONE;
     if (!function)
         return;
     const struct warp_function *f = c->functions + (function - c->module->functions);

@@ -116,7 +116,8 @@ static enum opencl_build_status run_step(struct step *step, struct clang_command
     bool has_failed;
     int error = clang_run(command, step->in, step->out, step->log, &has_failed);
     if (error != 0)
-        return opencl_fail(built, error == ENOENT ? OPENCL_BUILD_NO_COMPILER : OPENCL_BUILD_FAILED,
+        return opencl_fail(built,
+                           error == ENOENT ? OPENCL_BUILD_COMPILER_MISSING : OPENCL_BUILD_FAILED,
                            strerror(error));
     char *log = read_log(step->log);
     append_text(&built->log, log);

@@ -109,7 +109,7 @@ static enum opencl_build_status begin_build(struct opencl_options *options, cons
     const char *missing = find_missing(target);
     enum opencl_build_status status =
         message   ? opencl_fail(built, OPENCL_BUILD_INVALID_OPTIONS, message)
-        : missing ? opencl_fail(built, OPENCL_BUILD_NO_COMPILER, missing)
+        : missing ? opencl_fail(built, OPENCL_BUILD_COMPILER_MISSING, missing)
                   : OPENCL_BUILD_OK;
     clang_release(message);
     return status;

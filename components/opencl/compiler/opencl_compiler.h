@@ -15,7 +15,7 @@ enum opencl_build_status {
     OPENCL_BUILD_OK,
     OPENCL_BUILD_INVALID_OPTIONS, /* the options string; the log says which word */
     OPENCL_BUILD_FAILED,          /* the log has the compiler's or the linker's errors */
-    OPENCL_BUILD_NO_COMPILER      /* compiler or device library is missing; the log says which */
+    OPENCL_BUILD_COMPILER_MISSING /* compiler or device library is missing; the log says which */
 };
 
 struct opencl_text {

@@ -17,10 +17,10 @@ static void mmio_init(struct mmio *c)
     c->operations_at = arena_allocate(MMIO_OPERATIONS * sizeof(struct mmio_operation));
     c->blocks_at = arena_allocate(mmio_params(c)->blocks * sizeof(struct mmio_block));
     c->streams_at = arena_allocate(sizeof(struct api_streams));
-    c->threads_at = arena_allocate(MMIO_THREADS * sizeof(struct mmio_thread));
-    c->functions_at = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
-    c->variables_at = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
-    c->events_at = arena_allocate(MMIO_EVENTS * sizeof(struct mmio_event));
+    c->threads_at = arena_allocate(MMIO_THREADS_MAX * sizeof(struct mmio_thread));
+    c->functions_at = arena_allocate(MMIO_NAMES_MAX * sizeof(struct mmio_name));
+    c->variables_at = arena_allocate(MMIO_NAMES_MAX * sizeof(struct mmio_name));
+    c->events_at = arena_allocate(MMIO_EVENTS_MAX * sizeof(struct mmio_event));
     c->info_at = arena_allocate(MMIO_DEVICES * sizeof(struct driver_device_info));
     posts_init(c, &c->dma);
     posts_init(c, &c->driver);
@@ -119,7 +119,7 @@ static void read_packet(struct mmio *c, uint32_t slot)
     stat_histogram_add(&c->io.stats.fetch, k->ready - k->since);
     if (refused || length > API_REQUEST_BYTES_MAX
         || !api_request_decode(&k->request, blob->bytes, length, &fault)
-        || k->request.thread >= MMIO_THREADS) {
+        || k->request.thread >= MMIO_THREADS_MAX) {
         refuse_packet(c, k);
         return;
     }

@@ -8,9 +8,9 @@ static bool register_module(struct mmio *c, struct mmio_call *k)
     int32_t error;
     if (k->step == FETCH) {
         k->index = 0;
-        while (k->index < MMIO_MODULES && mmio_modules[k->index].is_used)
+        while (k->index < MMIO_MODULES_MAX && mmio_modules[k->index].is_used)
             k->index++;
-        if (!size || size > MMIO_CODE_MAX || k->index == MMIO_MODULES)
+        if (!size || size > MMIO_CODE_MAX || k->index == MMIO_MODULES_MAX)
             return end_call(c, k, size > MMIO_CODE_MAX ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_VALUE);
         k->work = blob_new(size)->number;
         k->step = READ;

@@ -26,7 +26,8 @@ static bool set_argument(struct mmio *c, struct mmio_call *k)
     uint32_t offset = k->request.set_argument.offset, size = k->request.set_argument.size;
     if (!t->is_configured)
         return end_call(c, k, MMIO_MISSING_CONFIGURATION);
-    if (!size || size > sizeof k->request.set_argument.value || offset > MMIO_ARGUMENTS - size)
+    if (!size || size > sizeof k->request.set_argument.value
+        || offset > MMIO_ARGUMENT_BYTES_MAX - size)
         return end_call(c, k, MMIO_INVALID_VALUE);
     memcpy(t->arguments + offset, k->request.set_argument.value, size);
     if (offset + size > t->argument_bytes)

@@ -3,7 +3,7 @@
 
 static bool stream_exists(const struct mmio *c, uint64_t stream)
 {
-    return stream < API_STREAM_COUNT && c->streams[stream].is_used;
+    return stream < API_STREAMS_MAX && c->streams[stream].is_used;
 }
 
 /* The driver's queue for work of the call in a stream; the default stream has one on each device.
@@ -83,9 +83,9 @@ static bool stream_synchronize(struct mmio *c, struct mmio_call *k)
 static bool stream_create(struct mmio *c, struct mmio_call *k)
 {
     uint32_t i = 1;
-    while (i < API_STREAM_COUNT && c->streams[i].is_used)
+    while (i < API_STREAMS_MAX && c->streams[i].is_used)
         i++;
-    if (i == API_STREAM_COUNT)
+    if (i == API_STREAMS_MAX)
         return end_call(c, k, MMIO_OUT_OF_MEMORY);
     if (k->step == 0) {
         ask_driver(c, k, DEVICE_CALL_OPEN)->device = device_of(c, k);
@@ -137,16 +137,16 @@ static bool stream_query(struct mmio *c, struct mmio_call *k)
 static struct mmio_event *event_of(const struct mmio *c, uint64_t handle)
 {
     bool is_valid =
-        handle >= 1 && handle <= MMIO_EVENTS && event_at(c, (uint32_t)handle - 1)->is_used;
+        handle >= 1 && handle <= MMIO_EVENTS_MAX && event_at(c, (uint32_t)handle - 1)->is_used;
     return is_valid ? event_at(c, (uint32_t)handle - 1) : NULL;
 }
 
 static bool event_create(struct mmio *c, struct mmio_call *k)
 {
     uint32_t i = 0;
-    while (i < MMIO_EVENTS && event_at(c, i)->is_used)
+    while (i < MMIO_EVENTS_MAX && event_at(c, i)->is_used)
         i++;
-    if (i == MMIO_EVENTS)
+    if (i == MMIO_EVENTS_MAX)
         return end_call(c, k, MMIO_OUT_OF_MEMORY);
     *event_at(c, i) = (struct mmio_event){.is_used = true};
     k->answer.event_create.event = i + 1;

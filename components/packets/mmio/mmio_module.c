@@ -4,7 +4,7 @@
 
 #include "mmio_state.h"
 
-static struct mmio_module mmio_modules[MMIO_MODULES];
+static struct mmio_module mmio_modules[MMIO_MODULES_MAX];
 
 enum place_step {
     PLACE_ALLOCATE,
@@ -69,13 +69,13 @@ static int32_t module_read(const struct mmio *c, struct mmio_module *module, con
 
 static uint32_t module_of_handle(uint64_t handle)
 {
-    bool is_valid = handle >= 1 && handle <= MMIO_MODULES && mmio_modules[handle - 1].is_used;
+    bool is_valid = handle >= 1 && handle <= MMIO_MODULES_MAX && mmio_modules[handle - 1].is_used;
     return is_valid ? (uint32_t)handle - 1 : MMIO_NONE;
 }
 
 static struct mmio_name *name_find(struct mmio_name *names, uint64_t address)
 {
-    for (uint32_t i = 0; i < MMIO_NAMES; i++)
+    for (uint32_t i = 0; i < MMIO_NAMES_MAX; i++)
         if (names[i].is_used && names[i].address == address)
             return &names[i];
     return NULL;
@@ -85,7 +85,7 @@ static struct mmio_name *name_find(struct mmio_name *names, uint64_t address)
 static struct mmio_name *name_place(struct mmio_name *names, uint64_t address)
 {
     struct mmio_name *name = name_find(names, address);
-    for (uint32_t i = 0; !name && i < MMIO_NAMES; i++)
+    for (uint32_t i = 0; !name && i < MMIO_NAMES_MAX; i++)
         if (!names[i].is_used)
             name = &names[i];
     return name;
@@ -93,7 +93,7 @@ static struct mmio_name *name_place(struct mmio_name *names, uint64_t address)
 
 static void names_release(struct mmio_name *names, uint32_t module)
 {
-    for (uint32_t i = 0; i < MMIO_NAMES; i++)
+    for (uint32_t i = 0; i < MMIO_NAMES_MAX; i++)
         if (names[i].module == module)
             names[i].is_used = false;
 }

@@ -199,7 +199,7 @@ static bool operation_step(struct mmio *c, uint32_t number)
 static bool streams_step(struct mmio *c)
 {
     bool progress = false;
-    for (uint16_t i = 0; streams_of(c)->pending && i < API_STREAM_COUNT; i++) {
+    for (uint16_t i = 0; streams_of(c)->pending && i < API_STREAMS_MAX; i++) {
         const struct api_stream_operation *head = api_stream_head(streams_of(c), i);
         if (head)
             progress |= operation_step(c, (uint32_t)head->ticket);

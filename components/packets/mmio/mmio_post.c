@@ -36,7 +36,7 @@ static struct mmio_post *post_add(struct mmio_posts *p, enum mmio_owner owner, u
 {
     if (!index_pool_has(&p->free_posts))
         bug("mmio: a call, an operation or a block has posted twice");
-    uint32_t i = index_pool_take(&p->free_posts);
+    uint32_t i = index_pool_acquire(&p->free_posts);
     struct mmio_post *post = post_at(p, i);
     *post = (struct mmio_post){.owner = (uint8_t)owner, .number = number, .next = MMIO_NONE};
     if (p->first == MMIO_NONE)
@@ -51,7 +51,7 @@ static struct mmio_post post_remove(struct mmio_posts *p, uint32_t i)
 {
     struct mmio_post post = *post_at(p, i);
     post_at(p, i)->owner = OWNER_NONE;
-    index_pool_give(&p->free_posts, i);
+    index_pool_release(&p->free_posts, i);
     return post;
 }
 

@@ -37,11 +37,11 @@ enum {
     MMIO_LINE = 64,
     MMIO_FETCH = 128, /* bytes of a packet that are fetched at first: enough for most */
     MMIO_DEVICES = 64,
-    MMIO_THREADS = 64,
-    MMIO_MODULES = 64,
-    MMIO_NAMES = 1024, /* functions; variables */
-    MMIO_EVENTS = 1024,
-    MMIO_ARGUMENTS = 4096, /* bytes of a kernel's explicit arguments */
+    MMIO_THREADS_MAX = 64,
+    MMIO_MODULES_MAX = 64,
+    MMIO_NAMES_MAX = 1024, /* functions; variables */
+    MMIO_EVENTS_MAX = 1024,
+    MMIO_ARGUMENT_BYTES_MAX = 4096, /* bytes of a kernel's explicit arguments */
     MMIO_OPERATIONS = API_STREAM_OPERATIONS_MAX,
     MMIO_HOST_PAGE = 4096,
     MMIO_CODE_MAX = 1 << 28, /* bytes of a code object */
@@ -173,7 +173,7 @@ struct mmio_thread {
     bool is_configured;
     uint32_t grid[3], block[3], shared, argument_bytes;
     uint64_t stream;
-    uint8_t arguments[MMIO_ARGUMENTS];
+    uint8_t arguments[MMIO_ARGUMENT_BYTES_MAX];
 };
 
 struct mmio_name {
@@ -195,9 +195,9 @@ struct mmio {
     struct mmio_posts dma, driver;
     uint32_t calls_at, operations_at, blocks_at, streams_at, threads_at; /* arena */
     uint32_t functions_at, variables_at, events_at, info_at;
-    struct mmio_stream streams[API_STREAM_COUNT]; /* 0: the default one, of all devices */
-    uint32_t device_count, devices_asked;         /* 0: not known yet */
-    uint32_t running;                             /* call that is executed, or MMIO_NONE */
+    struct mmio_stream streams[API_STREAMS_MAX]; /* 0: the default one, of all devices */
+    uint32_t device_count, devices_asked;        /* 0: not known yet */
+    uint32_t running;                            /* call that is executed, or MMIO_NONE */
     uint64_t calls_taken, calls_executed;
     uint64_t last_answer; /* address */
     uint32_t used_calls, used_blocks;
@@ -208,7 +208,7 @@ struct mmio {
     uint32_t info_blob; /* while the driver is asked what it has */
 };
 
-static struct mmio_module mmio_modules[MMIO_MODULES]; /* mmio_module.c */
+static struct mmio_module mmio_modules[MMIO_MODULES_MAX]; /* mmio_module.c */
 
 static inline struct mmio_call *call_at(const struct mmio *c, uint32_t i)
 {

@@ -133,7 +133,7 @@ size_t packet_encode(const struct packet_layout *layout, const void *packet, voi
         || !check_values(&one, members + common.end_byte - common.begin_byte, fault))
         return 0;
     if (size < one.end_byte)
-        return fail(fault, PACKET_NO_ROOM, "length", 4, size, one.end_byte);
+        return fail(fault, PACKET_ROOM_TOO_SMALL, "length", 4, size, one.end_byte);
     uint8_t *out = bytes;
     memcpy(out, &layout->version, 4);
     memcpy(out + 4, &one.end_byte, 4);
@@ -206,7 +206,7 @@ const char *packet_fault_text(const struct packet_fault *fault, char *text, size
         [PACKET_WRONG_LENGTH] = "it is %" PRIu64 ", such a packet has %" PRIu64 " bytes",
         [PACKET_UNKNOWN_CASE] = "nothing is known by the number %" PRIu64,
         [PACKET_WRONG_VALUE] = "%" PRIu64 " is not a value of it",
-        [PACKET_NO_ROOM] = "there is room for %" PRIu64 " bytes, the packet has %" PRIu64,
+        [PACKET_ROOM_TOO_SMALL] = "there is room for %" PRIu64 " bytes, the packet has %" PRIu64,
     };
     int head = snprintf(text, size, "packet '%s', field '%s' at byte %" PRIu32 ": ", fault->packet,
                         fault->field, fault->offset);

@@ -65,7 +65,7 @@ enum packet_error {
     PACKET_WRONG_LENGTH,  /* `found` is not the `expected` size of this case */
     PACKET_UNKNOWN_CASE,  /* no case has the value `found` */
     PACKET_WRONG_VALUE,   /* a truth value or choice that does not exist, or text after its end */
-    PACKET_NO_ROOM        /* encoding: the packet has `expected` bytes, there are `found` */
+    PACKET_ROOM_TOO_SMALL /* encoding: the packet has `expected` bytes, there are `found` */
 };
 
 struct packet_fault {

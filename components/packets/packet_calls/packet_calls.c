@@ -28,7 +28,7 @@
 #include "runtime/engine/run_control.h"
 #include "runtime/state/blob.h"
 
-enum { TRIPS = 4 * DRIVER_COMMANDS, TRIPS_SPARE = 256 /* a call makes a handful of trips */ };
+enum { TRIPS = 4 * DRIVER_COMMANDS_MAX, TRIPS_SPARE = 256 /* a call makes a handful of trips */ };
 
 enum trip_kind {
     TRIP_NOTE,    /* has been done already; takes its time */

@@ -225,7 +225,7 @@ static void issue_piece(struct packet_dma *c, uint32_t i)
 {
     struct dma_job *job = job_at(c, i);
     const struct packet_dma_command *k = &job->command;
-    uint32_t number = index_pool_take(&c->free_pieces);
+    uint32_t number = index_pool_acquire(&c->free_pieces);
     struct dma_piece *p = piece_at(c, number);
     uint64_t left = k->size - job->issued, target = k->address + job->issued;
     uint32_t bytes = bytes_to_line_end(target, left);
@@ -316,7 +316,7 @@ static bool accept_answers(struct packet_dma *c)
             if (read)
                 memcpy(blob_at(k->blob)->bytes + k->offset + p->offset, line, p->bytes);
             job->finished += p->bytes;
-            index_pool_give(&c->free_pieces, m->tag);
+            index_pool_release(&c->free_pieces, m->tag);
         }
         packet_dma_mem_pop_reply(c);
         progress = true;

@@ -136,7 +136,7 @@ static void play(struct trace_cpu *c)
     if (c->has_made_stream) {
         name_set(&c->streams, stream_name(c, call->stream), c->answer.stream_create.stream);
         c->has_made_stream = false;
-        if (call_failed(c, "making a stream"))
+        if (!check_call(c, "making a stream"))
             return;
     }
     if (play_line(c, call)) {

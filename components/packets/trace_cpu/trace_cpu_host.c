@@ -38,7 +38,7 @@ static bool play_host_free(struct trace_cpu *c, const struct api_trace_call *cal
     }
     name_set(&c->device_addresses, call->place.allocation, 0);
     name_set(&c->host, call->place.allocation, 0);
-    return !mapped || !call_failed(c, "hipHostFree");
+    return !mapped || check_call(c, "hipHostFree");
 }
 
 /* The line that made the pinned memory. */
@@ -63,7 +63,7 @@ static bool play_host_map(struct trace_cpu *c, const struct api_trace_call *call
     }
     name_set(&c->memory, call->to.allocation, c->answer.host_get_device_pointer.address);
     name_set(&c->device_addresses, number, c->answer.host_get_device_pointer.address);
-    return !call_failed(c, "hipHostGetDevicePointer");
+    return check_call(c, "hipHostGetDevicePointer");
 }
 
 static bool play_host_access(struct trace_cpu *c, const struct api_trace_call *call)
@@ -115,7 +115,7 @@ static bool play_host_write(struct trace_cpu *c, const struct api_trace_call *ca
                   API_DIRECTION_HOST_TO_DEVICE);
         return false;
     }
-    return !call_failed(c, "the copy");
+    return check_call(c, "the copy");
 }
 
 /* True if the host has found there what kernels have stored: the line follows the access that this
@@ -158,23 +158,24 @@ static bool play_compare(struct trace_cpu *c, const struct api_trace_call *call)
 }
 
 /* Copies from pinned memory read it when they are executed. So bytes that a line before has put
- * there are not written again: an earlier copy to the host may replace them meanwhile. */
-static bool is_written(struct trace_cpu *c, const struct api_trace_call *call)
+ * there are not written again: an earlier copy to the host may replace them meanwhile. False: they
+ * are there. */
+static bool begin_writing(struct trace_cpu *c, const struct api_trace_call *call)
 {
     uint64_t number = name_value(&c->writing_calls, call->place.allocation);
     const struct api_trace_call *before = number ? &c->trace.calls[number - 1] : NULL;
     if (c->item == 0 && before && before->place.offset == call->place.offset
         && before->size == call->size && api_trace_rows(before) == api_trace_rows(call)
         && strcmp(before->file, call->file) == 0)
-        return true;
+        return false;
     name_set(&c->writing_calls, call->place.allocation, c->call + 1);
-    return false;
+    return true;
 }
 
 static bool play_pinned_to(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->stage == 0) {
-        c->stage = is_written(c, call) || write_rows(c, call);
+        c->stage = !begin_writing(c, call) || write_rows(c, call);
         return false;
     }
     return copy_rows(c, call, (struct cpu_rows){address_of(c, &call->to), call->pitch},

@@ -15,14 +15,14 @@ static const char *name_error(int32_t error)
     }
 }
 
-/* True, with a message, if the packet that was sent last has failed. */
-static bool call_failed(struct trace_cpu *c, const char *step)
+/* False: the packet that was sent last has failed, which a message says. */
+static bool check_call(struct trace_cpu *c, const char *step)
 {
     if (c->answer.error == 0)
-        return false;
+        return true;
     cpu_fail(c, cpu_line_of_call(c), "%s failed: %s (%" PRId32 ")", step,
              name_error(c->answer.error), c->answer.error);
-    return true;
+    return false;
 }
 
 /* ---- numbers of the trace ---- */
@@ -199,7 +199,7 @@ static bool find_variable(struct trace_cpu *c, const struct api_trace_pointer *p
         return false;
     }
     if (!text->address && c->request.call == API_CALL_GET_SYMBOL) {
-        if (call_failed(c, "hipGetSymbolAddress"))
+        if (!check_call(c, "hipGetSymbolAddress"))
             return false;
         text->address = c->answer.get_symbol.address;
     }

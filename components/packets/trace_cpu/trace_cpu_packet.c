@@ -52,7 +52,7 @@ static void send_line(struct trace_cpu *c)
     uint64_t address = m->address + m->issued;
     uint32_t bytes = bytes_to_line_end(address, m->size - m->issued),
              first = (uint32_t)(address % CPU_LINE);
-    uint32_t slot = index_pool_take(&c->free_slots);
+    uint32_t slot = index_pool_acquire(&c->free_slots);
     *slot_at(c, slot) = (struct cpu_slot){m->issued, bytes};
     m->issued += bytes;
     if (!m->write) {
@@ -84,7 +84,7 @@ static void move_receive(struct trace_cpu *c, uint16_t tag, const uint8_t *line)
     if (line)
         memcpy(m->bytes + slot->offset, line + (m->address + slot->offset) % CPU_LINE, slot->bytes);
     m->finished += slot->bytes;
-    index_pool_give(&c->free_slots, tag);
+    index_pool_release(&c->free_slots, tag);
 }
 
 static bool move_is_over(const struct trace_cpu *c)

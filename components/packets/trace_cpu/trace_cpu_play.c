@@ -103,7 +103,7 @@ static const char *read_packet(struct trace_cpu *c, const struct api_trace_call 
 static bool play_packet(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->stage++ > 0)
-        return !call_failed(c, read_packet(c, call));
+        return check_call(c, read_packet(c, call));
     make_packet(c, call);
     packet_write(c);
     return false;
@@ -136,7 +136,7 @@ static void send_copy(struct trace_cpu *c, const struct api_trace_call *call, ui
 static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, struct cpu_rows to,
                       struct cpu_rows from, enum api_direction direction)
 {
-    if (c->item > 0 && call_failed(c, "the copy"))
+    if (c->item > 0 && !check_call(c, "the copy"))
         return false;
     if (c->item == api_trace_rows(call))
         return true;
@@ -203,7 +203,7 @@ static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *cal
                          (struct cpu_rows){c->copy_address, call->size},
                          API_DIRECTION_HOST_TO_DEVICE);
     default:
-        return !call_failed(c, "the copy");
+        return check_call(c, "the copy");
     }
 }
 
@@ -238,7 +238,7 @@ static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *c
                          API_DIRECTION_DEVICE_TO_HOST)
                && (call->is_async || compare_copies(c));
     default:
-        return !call_failed(c, "the copy") && (call->is_async || compare_copies(c));
+        return check_call(c, "the copy") && (call->is_async || compare_copies(c));
     }
 }
 
@@ -251,7 +251,7 @@ static bool play_on_device(struct trace_cpu *c, const struct api_trace_call *cal
 
 static bool play_memset(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (c->item > 0 && call_failed(c, "hipMemset"))
+    if (c->item > 0 && !check_call(c, "hipMemset"))
         return false;
     if (c->item == api_trace_rows(call))
         return true;
@@ -320,7 +320,7 @@ static bool play_launch(struct trace_cpu *c, const struct api_trace_call *call)
         c->item = c->argument_byte = 0;
         return false;
     case ARGUMENTS:
-        if (call_failed(c, "setting up the launch"))
+        if (!check_call(c, "setting up the launch"))
             return false;
         if (c->item < call->argument_count) {
             const struct api_trace_argument *a = &call->arguments[c->item];
@@ -341,7 +341,7 @@ static bool play_launch(struct trace_cpu *c, const struct api_trace_call *call)
         c->stage = END;
         return false;
     default:
-        return !call_failed(c, "the launch");
+        return check_call(c, "the launch");
     }
 }
 
@@ -365,8 +365,8 @@ static bool play_query(struct trace_cpu *c, const struct api_trace_call *call)
     if (c->stage++ > 0) {
         bool ready = c->answer.error == 0;
         if (ready || !call->value)
-            return ready || c->answer.error == QUERY_NOT_READY || !call_failed(c, "the query");
-        if (c->answer.error != QUERY_NOT_READY && call_failed(c, "the query"))
+            return ready || c->answer.error == QUERY_NOT_READY || check_call(c, "the query");
+        if (c->answer.error != QUERY_NOT_READY && !check_call(c, "the query"))
             return false;
     }
     if (call->kind == API_TRACE_STREAM_QUERY)
@@ -398,7 +398,7 @@ static bool play_synchronize(struct trace_cpu *c, const struct api_trace_call *c
         c->stage = 1;
         return false;
     }
-    if (c->stage == 1 && call_failed(c, "the synchronisation"))
+    if (c->stage == 1 && !check_call(c, "the synchronisation"))
         return false;
     c->stage = 2;
     return call->kind != API_TRACE_DEVICE_SYNCHRONIZE || compare_copies(c);

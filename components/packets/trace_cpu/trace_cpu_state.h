@@ -168,7 +168,7 @@ static bool allocate_bytes(struct trace_cpu *c, uint64_t size, uint64_t *address
 
 /* ---- trace_cpu_names.c ---- */
 
-static bool call_failed(struct trace_cpu *c, const char *step);
+static bool check_call(struct trace_cpu *c, const char *step);
 static void name_set(struct cpu_names *names, uint32_t number, uint64_t value);
 static uint64_t name_value(const struct cpu_names *names, uint32_t number);
 static uint64_t address_of(const struct trace_cpu *c, const struct api_trace_pointer *pointer);

@@ -115,19 +115,19 @@ static inline uint64_t aql_all_groups(const struct aql_packet *packet)
  * (0: the number does not matter), and only its memory instructions take time. */
 #define AQL_HAS_LAUNCH  ((uint64_t)1 << 63)
 #define AQL_MEMORY_ONLY ((uint64_t)1 << 62)
-#define AQL_MOST_LAUNCH ((uint32_t)INT32_MAX >> 2)
+#define AQL_LAUNCH_MAX  ((uint32_t)INT32_MAX >> 2)
 
 static inline void aql_set_launch(struct aql_packet *packet, uint32_t launch, bool memory_only)
 {
     packet->scratch_groups = (uint32_t)packet->scratch_groups
-                             | (uint64_t)(launch & AQL_MOST_LAUNCH) << 32 | AQL_HAS_LAUNCH
+                             | (uint64_t)(launch & AQL_LAUNCH_MAX) << 32 | AQL_HAS_LAUNCH
                              | (memory_only ? AQL_MEMORY_ONLY : 0);
 }
 
 static inline uint32_t aql_launch(const struct aql_packet *packet)
 {
     return packet->scratch_groups & AQL_HAS_LAUNCH
-               ? (uint32_t)(packet->scratch_groups >> 32) & AQL_MOST_LAUNCH
+               ? (uint32_t)(packet->scratch_groups >> 32) & AQL_LAUNCH_MAX
                : 0;
 }
 

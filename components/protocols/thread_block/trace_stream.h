@@ -34,8 +34,8 @@ enum {
     TRACE_WARPS = 32,      /* warps in a block: 1,024 threads */
     TRACE_SOURCES = 5,     /* registers that an instruction reads, at most */
     TRACE_REGISTERS = 320, /* 256 of a thread, 64 uniform ones after them */
-    TRACE_NO_REGISTER = 0xffff,
-    TRACE_INSTS = 65536,       /* static instructions of a kernel, at most */
+    TRACE_REGISTER_NONE = 0xffff,
+    TRACE_INSTS_MAX = 65536,   /* static instructions of a kernel, at most */
     TRACE_RECORD = 2 + 2 * 32, /* words, at most */
     TRACE_RUNS = 12, /* most runs of a bulk copy, so that its record is no longer than others */
     TRACE_RUN = 5,   /* words, behind */
@@ -105,7 +105,7 @@ enum trace_kind {
 /* A static instruction. The zero register is no register. */
 struct trace_inst {
     uint16_t destination,
-        source[TRACE_SOURCES]; /* TRACE_NO_REGISTER: none; sources from the front */
+        source[TRACE_SOURCES]; /* TRACE_REGISTER_NONE: none; sources from the front */
     uint8_t unit, kind, width; /* width: bytes of a lane's access */
     bool bypass;               /* a load that does not look into the L1 */
     /* A number that depends on `kind`; for a barrier its number, and 16 times the warps it is for

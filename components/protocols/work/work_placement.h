@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#define WORK_MAX_WAVEFRONTS 16
-#define WORK_MAX_PRELOADED  14
+#define WORK_WAVEFRONTS_MAX 16
+#define WORK_PRELOADED_MAX  14
 
 /* The place of the queue object (amd_queue_t) of a launch that asks for one, in bytes after its
  * dispatch packet. The driver puts it there. */
@@ -52,8 +52,8 @@ struct work_placement {
     uint8_t memory_only;   /* 1: everything but memory instructions takes no time */
     uint8_t die;           /* number of the compute die, where a GPU has several */
     uint16_t accum_offset; /* number of the first accumulator among the vector registers */
-    uint32_t preloaded[WORK_MAX_PRELOADED]; /* arguments that registers begin with */
-    struct work_wavefront wavefront[WORK_MAX_WAVEFRONTS];
+    uint32_t preloaded[WORK_PRELOADED_MAX]; /* arguments that registers begin with */
+    struct work_wavefront wavefront[WORK_WAVEFRONTS_MAX];
 };
 _Static_assert(sizeof(struct work_placement) <= 320, "fits the payload of work.map");
 

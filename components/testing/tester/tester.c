@@ -137,7 +137,7 @@ static void send_fence(struct tester *c, uint16_t tag, uint64_t address, uint32_
 
 static void send_line(struct tester *c, uint32_t line)
 {
-    uint16_t tag = (uint16_t)index_pool_take(&c->free);
+    uint16_t tag = (uint16_t)index_pool_acquire(&c->free);
     uint64_t address = tester_params(c)->base + (uint64_t)line * line_bytes(c);
     unsigned kind = pick_kind(c);
     if (kind == MEM_WRITE) {
@@ -205,7 +205,7 @@ static bool accept_answer(struct tester *c)
         check_answer(c, r, mem_data_data(tester_mem_reply_payload(c), line_bytes(c)));
     stat_histogram_add(&c->io.stats.latency, tester_now(c) - r->sent);
     arena_at(uint8_t, c->busy_at)[r->line] = 0;
-    index_pool_give(&c->free, m->tag);
+    index_pool_release(&c->free, m->tag);
     c->answered++;
     tester_mem_pop_reply(c);
     return true;

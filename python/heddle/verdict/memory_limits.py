@@ -14,7 +14,7 @@ from heddle.verdict.kernel_facts import (OCCUPANCY, WORTH_SAYING, Judged, Limit,
 BALANCED, FEWEST = 2 / 3, 4
 # With 16 bytes a lane, the most that an instruction moves for one, 64 lanes are 16 lines of 64
 # bytes, and the 32 of a warp 4 of 128.
-LINES_MAX, MOST_LINES_OF_A_WARP = 16, 4
+LINES_MAX, WARP_LINES_MAX = 16, 4
 # Loads that a wavefront has under way, below which not even two of them overlap.
 IN_FLIGHT = 2.0
 CACHES = ("l1v.latency", "l1.latency", "l2.latency")
@@ -22,7 +22,7 @@ RECORDS = "`heddle run --report limits` records which element of the machine was
 
 
 def _most_lines(j: Judged) -> int:
-    return MOST_LINES_OF_A_WARP if j.kernel.is_nvidia else LINES_MAX
+    return WARP_LINES_MAX if j.kernel.is_nvidia else LINES_MAX
 
 
 def _place(j: Judged) -> Array | None:

@@ -28,7 +28,7 @@ from heddle.whatif.sensitivity import Parameter, Point
 
 FACTORS = {"assumed": (0.5, 2.0), "fitted": (0.8, 1.25)}  # of the value, by the kind of source
 STATED = re.compile(rf"({QUANTITY.pattern}) \.\. ({QUANTITY.pattern})")
-LEAST_ROWS = 5  # of the table, however little they change
+ROWS_MIN = 5  # of the table, however little they change
 
 
 def stated(source: str) -> tuple[float, float] | None:
@@ -123,7 +123,7 @@ def lines(found: Sequence[Parameter], result: Interval, name: str, rows: Sequenc
           top: int) -> list[str]:
     known = {row["parameter"]: row for row in rows}
     order = sorted(found, key=lambda one: (-one.effect(result.base), one.name))
-    shown = [one for one in order[:top] if one.effect(result.base) > 0] or order[:LEAST_ROWS]
+    shown = [one for one in order[:top] if one.effect(result.base) > 0] or order[:ROWS_MIN]
     cells = [("parameter", "kind", "now", "at its ends")]
     for one in shown:
         words = ", ".join(

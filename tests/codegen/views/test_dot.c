@@ -83,7 +83,7 @@ Test(dot, the_platform_level_shows_two_boxes_and_their_link)
     cr_assert_eq(graph.edge_count, 1u);
     cr_assert_str_eq(graph.edges[0].link->name, "pcie");
     cr_assert(graph.is_overview);
-    cr_assert_eq(graph.edges[0].to_port, DOT_NO_PORT);
+    cr_assert_eq(graph.edges[0].to_port, DOT_PORT_NONE);
 }
 
 Test(dot, counts_inside_an_array_are_those_of_one_element)

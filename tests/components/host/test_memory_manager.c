@@ -204,15 +204,15 @@ static void allocate(void)
                                .device = gpu,
                                .device_count = devices};
     enum memory_result result = memory_allocate(ref, &q, &address);
-    cr_assert_eq(result == MEMORY_NO_PAGES, !enough);
-    if (result == MEMORY_NO_PAGES) {
+    cr_assert_eq(result == MEMORY_OUT_OF_PAGES, !enough);
+    if (result == MEMORY_OUT_OF_PAGES) {
         done[9]++;
         return;
     }
     if (is_fixed) {
         cr_assert_eq(result == MEMORY_OK, fresh_from(want, pages));
         if (result != MEMORY_OK) {
-            cr_assert(result == MEMORY_RECYCLE_FIRST || result == MEMORY_NO_ADDRESSES);
+            cr_assert(result == MEMORY_RECYCLE_FIRST || result == MEMORY_OUT_OF_ADDRESSES);
             return;
         }
         cr_assert_eq(address, address_of(want));
@@ -223,7 +223,7 @@ static void allocate(void)
         recycle();
         result = memory_allocate(ref, &q, &address);
     }
-    if (result == MEMORY_NO_ADDRESSES) {
+    if (result == MEMORY_OUT_OF_ADDRESSES) {
         cr_assert_not(fresh_run_exists(pages, align));
         done[10]++;
         return;
@@ -267,7 +267,7 @@ static void remap(void)
         needed += moves[i];
     }
     enum memory_result expected = !all_mapped             ? MEMORY_NOT_MAPPED
-                                  : free_of(gpu) < needed ? MEMORY_NO_PAGES
+                                  : free_of(gpu) < needed ? MEMORY_OUT_OF_PAGES
                                                           : MEMORY_OK;
     cr_assert_eq(
         memory_remap(ref, a.pid, address_of(first) + 1, ((uint64_t)pages << model.bits) - 1, gpu),
@@ -309,7 +309,7 @@ static void place(void)
     }
     struct model_page *p = &model.page[page];
     enum memory_result expected = p->state == IN_USE && p->pid != pid ? MEMORY_NOT_ALLOCATED
-                                  : !free_of(gpu)                     ? MEMORY_NO_PAGES
+                                  : !free_of(gpu)                     ? MEMORY_OUT_OF_PAGES
                                   : p->state == RETIRED               ? MEMORY_RECYCLE_FIRST
                                                                       : MEMORY_OK;
     cr_assert_eq(memory_allocate_page_at(ref, pid, gpu, address_of(page) + 9, flags, &physical),

@@ -58,10 +58,12 @@ Test(memory_rules, allocates_at_an_address_only_where_all_of_it_is_free, .init =
     cr_assert_eq(allocate(1, 1, 4, wanted, &address), MEMORY_OK);
     cr_expect_eq(address, wanted);
     cr_expect_eq(gpu_of(1, wanted + 3 * PAGE), 0);
-    cr_expect_eq(allocate(1, 1, 4, wanted, &address), MEMORY_NO_ADDRESSES);
-    cr_expect_eq(allocate(1, 1, 4, wanted + 3 * PAGE, &address), MEMORY_NO_ADDRESSES);
-    cr_expect_eq(allocate(1, 1, 1, wanted + 100, &address), MEMORY_NO_ADDRESSES, "no page starts");
-    cr_expect_eq(allocate(1, 1, 2, window - PAGE, &address), MEMORY_NO_ADDRESSES, "half outside");
+    cr_expect_eq(allocate(1, 1, 4, wanted, &address), MEMORY_OUT_OF_ADDRESSES);
+    cr_expect_eq(allocate(1, 1, 4, wanted + 3 * PAGE, &address), MEMORY_OUT_OF_ADDRESSES);
+    cr_expect_eq(allocate(1, 1, 1, wanted + 100, &address), MEMORY_OUT_OF_ADDRESSES,
+                 "no page starts");
+    cr_expect_eq(allocate(1, 1, 2, window - PAGE, &address), MEMORY_OUT_OF_ADDRESSES,
+                 "half outside");
     cr_expect_eq(free_pages(0), PAGES - 4, "a call that fails takes nothing");
     cr_expect_eq(allocate(1, 1, 4, wanted + 4 * PAGE, &address), MEMORY_OK);
 }
@@ -72,8 +74,9 @@ Test(memory_rules, addresses_outside_of_the_range_are_free_again_at_once, .init 
     uint64_t address = 0, wanted = window - 8 * PAGE;
     cr_assert_eq(allocate(1, 1, 4, wanted, &address), MEMORY_OK);
     cr_expect_eq(address, wanted);
-    cr_expect_eq(allocate(1, 1, 1, wanted + 3 * PAGE, &address), MEMORY_NO_ADDRESSES, "in use");
-    cr_expect_eq(allocate(1, 1, 1, wanted + 100, &address), MEMORY_NO_ADDRESSES, "no page starts");
+    cr_expect_eq(allocate(1, 1, 1, wanted + 3 * PAGE, &address), MEMORY_OUT_OF_ADDRESSES, "in use");
+    cr_expect_eq(allocate(1, 1, 1, wanted + 100, &address), MEMORY_OUT_OF_ADDRESSES,
+                 "no page starts");
     cr_assert_eq(memory_free(ref, wanted), MEMORY_OK);
     cr_expect_eq(free_pages(0), PAGES);
     cr_assert_eq(allocate(1, 1, 2, wanted + PAGE, &address), MEMORY_OK);
@@ -166,10 +169,10 @@ Test(memory_rules, a_process_sees_only_its_own_pages, .init = start)
 Test(memory_rules, says_when_pages_run_out_and_takes_none, .init = start)
 {
     uint64_t address = 0;
-    cr_expect_eq(allocate(1, 1, PAGES + 1, 0, &address), MEMORY_NO_PAGES);
+    cr_expect_eq(allocate(1, 1, PAGES + 1, 0, &address), MEMORY_OUT_OF_PAGES);
     cr_assert_eq(allocate(1, 1, PAGES, 0, &address), MEMORY_OK);
-    cr_expect_eq(allocate(1, 1, 1, 0, &address), MEMORY_NO_PAGES);
-    cr_expect_eq(allocate(1, GPUS, GPUS, 0, &address), MEMORY_NO_PAGES, "GPU 0 has none");
+    cr_expect_eq(allocate(1, 1, 1, 0, &address), MEMORY_OUT_OF_PAGES);
+    cr_expect_eq(allocate(1, GPUS, GPUS, 0, &address), MEMORY_OUT_OF_PAGES, "GPU 0 has none");
     for (uint32_t gpu = 1; gpu < GPUS; gpu++)
         cr_expect_eq(free_pages(gpu), PAGES);
 }

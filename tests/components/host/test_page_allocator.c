@@ -35,14 +35,14 @@ Test(page_allocator, agrees_with_a_plain_array)
     for (unsigned step = 0; step < 20000; step++) {
         if (held_count && (rand() & 1)) {
             unsigned i = (unsigned)rand() % held_count;
-            cr_assert(page_allocator_give(&allocator, extents, held[i].first, held[i].pages));
+            cr_assert(page_allocator_release(&allocator, extents, held[i].first, held[i].pages));
             for (uint64_t p = 0; p < held[i].pages; p++)
                 used[held[i].first + p - FIRST] = false;
             free_pages += held[i].pages;
             held[i] = held[--held_count];
         } else {
             uint64_t first = 0, wanted = 1 + (unsigned)rand() % 40;
-            uint64_t got = page_allocator_take(&allocator, extents, wanted, &first);
+            uint64_t got = page_allocator_allocate(&allocator, extents, wanted, &first);
             cr_assert_leq(got, wanted);
             cr_assert_eq(got == 0, free_pages == 0);
             for (uint64_t p = 0; p < got; p++) {
@@ -57,8 +57,8 @@ Test(page_allocator, agrees_with_a_plain_array)
         check_invariant(used);
     }
     while (held_count--)
-        cr_assert(page_allocator_give(&allocator, extents, held[held_count].first,
-                                      held[held_count].pages));
+        cr_assert(page_allocator_release(&allocator, extents, held[held_count].first,
+                                         held[held_count].pages));
     cr_assert_eq(allocator.count, 1, "all pages are back, but in %u pieces", allocator.count);
 }
 
@@ -66,12 +66,12 @@ Test(page_allocator, takes_the_first_extent_that_is_long_enough)
 {
     uint64_t a, b, c;
     page_allocator_init(&allocator, extents, EXTENTS, FIRST, PAGES);
-    cr_assert_eq(page_allocator_take(&allocator, extents, 10, &a), 10);
-    cr_assert_eq(page_allocator_take(&allocator, extents, 10, &b), 10);
-    cr_assert(page_allocator_give(&allocator, extents, a, 10));
-    cr_assert_eq(page_allocator_take(&allocator, extents, 11, &c), 11);
+    cr_assert_eq(page_allocator_allocate(&allocator, extents, 10, &a), 10);
+    cr_assert_eq(page_allocator_allocate(&allocator, extents, 10, &b), 10);
+    cr_assert(page_allocator_release(&allocator, extents, a, 10));
+    cr_assert_eq(page_allocator_allocate(&allocator, extents, 11, &c), 11);
     cr_assert_eq(c, FIRST + 20);
-    cr_assert_eq(page_allocator_take(&allocator, extents, 4, &c), 4);
+    cr_assert_eq(page_allocator_allocate(&allocator, extents, 4, &c), 4);
     cr_assert_eq(c, FIRST);
 }
 
@@ -79,10 +79,10 @@ Test(page_allocator, refuses_pages_that_are_free)
 {
     uint64_t first;
     page_allocator_init(&allocator, extents, EXTENTS, FIRST, PAGES);
-    cr_assert_eq(page_allocator_take(&allocator, extents, 20, &first), 20);
-    cr_assert(page_allocator_give(&allocator, extents, first + 5, 5));
-    cr_assert_not(page_allocator_give(&allocator, extents, first + 5, 5));
-    cr_assert_not(page_allocator_give(&allocator, extents, first, 6));
-    cr_assert_not(page_allocator_give(&allocator, extents, first + 9, 3));
+    cr_assert_eq(page_allocator_allocate(&allocator, extents, 20, &first), 20);
+    cr_assert(page_allocator_release(&allocator, extents, first + 5, 5));
+    cr_assert_not(page_allocator_release(&allocator, extents, first + 5, 5));
+    cr_assert_not(page_allocator_release(&allocator, extents, first, 6));
+    cr_assert_not(page_allocator_release(&allocator, extents, first + 9, 3));
     cr_assert_eq(allocator.free_pages, PAGES - 15);
 }

@@ -52,9 +52,9 @@ Test(page_copies, refuses_one_too_many)
 {
     struct page_copies *t = fresh();
     struct page_copy copy;
-    for (uint64_t i = 0; i < PAGE_COPIES; i++)
+    for (uint64_t i = 0; i < PAGE_COPIES_MAX; i++)
         cr_assert(page_copies_add(t, i << 12, 1, i << 13));
-    cr_expect_not(page_copies_add(t, (uint64_t)PAGE_COPIES << 12, 1, 0));
+    cr_expect_not(page_copies_add(t, (uint64_t)PAGE_COPIES_MAX << 12, 1, 0));
     cr_expect(page_copies_remove(t, 5 << 12, &copy));
-    cr_expect(page_copies_add(t, (uint64_t)PAGE_COPIES << 12, 1, 0));
+    cr_expect(page_copies_add(t, (uint64_t)PAGE_COPIES_MAX << 12, 1, 0));
 }

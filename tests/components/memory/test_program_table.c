@@ -118,5 +118,5 @@ Test(program_table, a_kernel_has_one_number, .init = start)
     cr_expect_str_eq(program_kernel_name(&table, 77), "?");
     program_set_object(&table, 0x4000, other);
     cr_expect_eq(program_kernel_of(&table, 0x4000), other);
-    cr_expect_eq(program_kernel_of(&table, 0x5000), PROGRAM_KERNELS);
+    cr_expect_eq(program_kernel_of(&table, 0x5000), PROGRAM_KERNELS_MAX);
 }

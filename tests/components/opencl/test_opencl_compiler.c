@@ -188,12 +188,12 @@ Test(opencl_compiler, names_what_is_missing)
     char *path = strdup(getenv("PATH"));
     setenv("PATH", "/nowhere", 1);
     cr_expect_not(opencl_compiler_is_available("gfx803"));
-    cr_expect_eq(build(plain, NULL, "gfx803", true, &built), OPENCL_BUILD_NO_COMPILER);
+    cr_expect_eq(build(plain, NULL, "gfx803", true, &built), OPENCL_BUILD_COMPILER_MISSING);
     cr_expect(strstr(built.log, "install clang-19"), "%s", built.log);
     opencl_built_release(&built);
     setenv("PATH", path, 1);
     free(path);
-    cr_expect_eq(build(plain, NULL, "gfx1030", true, &built), OPENCL_BUILD_NO_COMPILER);
+    cr_expect_eq(build(plain, NULL, "gfx1030", true, &built), OPENCL_BUILD_COMPILER_MISSING);
     opencl_built_release(&built);
 }
 

@@ -414,7 +414,7 @@ Test(api_packet, a_packet_is_written_whole_or_not_at_all)
     memcpy(untouched, bytes, sizeof bytes);
     for (size_t size = 0; size < 26; size++) {
         cr_expect_eq(api_request_encode(&request, bytes, size, &fault), 0);
-        cr_expect_eq(fault.error, PACKET_NO_ROOM);
+        cr_expect_eq(fault.error, PACKET_ROOM_TOO_SMALL);
         cr_expect(fault.found == size && fault.expected == 26);
         cr_expect_arr_eq(bytes, untouched, sizeof bytes);
     }

@@ -54,15 +54,15 @@ Test(exchange, a_message_is_delivered_in_the_next_window)
     cr_assert_eq(component_pending(to, 0), 0);
     exchange_turn();
     cr_assert(!exchange_is_pending());
-    cr_assert(exchange_is_due(shard, &window_plan));
-    cr_assert(!exchange_is_due(component_shard(from), &window_plan));
+    cr_assert(exchange_prepare(shard, &window_plan));
+    cr_assert(!exchange_prepare(component_shard(from), &window_plan));
     deliver(shard, 1);
     cr_assert_eq(component_pending(to, 0), 1);
     cr_assert_eq(shards[shard].next_ps, (3 + LATENCY) * 1000);
     cr_assert_eq(ring_peek(ring_place_of(shard_cut_far(0)), ring_limit(3 + LATENCY - 1)), NULL);
     cr_assert_neq(ring_peek(ring_place_of(shard_cut_far(0)), ring_limit(3 + LATENCY)), NULL);
     exchange_turn();
-    cr_assert(!exchange_is_due(shard, &window_plan)); /* once */
+    cr_assert(!exchange_prepare(shard, &window_plan)); /* once */
 }
 
 Test(exchange, order_and_bytes_of_messages_stay)
@@ -105,7 +105,7 @@ Test(exchange, a_refused_sender_is_woken_when_it_may_send)
     cr_assert_eq(shards[shard].next_ps, ENGINE_NEVER);
     ring_pop(ring_place_of(shard_cut_far(0)), ring_limit(LATENCY + 1));
     exchange_turn();
-    cr_assert(exchange_is_due(shard, &window_plan));
+    cr_assert(exchange_prepare(shard, &window_plan));
     deliver(shard, 2);
     cr_assert_eq(shards[shard].waiting_count, 0);
     cr_assert_eq(shards[shard].next_ps, (2 * LATENCY + 1) * 1000);
@@ -121,5 +121,5 @@ Test(exchange, everything_at_once_between_windows)
     cr_assert_eq(component_pending(to, 0), 1);
     cr_assert(!exchange_is_pending());
     exchange_turn();
-    cr_assert(!exchange_is_due(component_shard(to), &window_plan));
+    cr_assert(!exchange_prepare(component_shard(to), &window_plan));
 }

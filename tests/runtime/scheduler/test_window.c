@@ -228,7 +228,7 @@ ParameterizedTest(struct ending *k, window, what_is_put_off_is_done_by_the_end)
         build(build_finish(), 3, 1);
         settled.cycle = settled.calls = 0;
         settled.leaf = c;
-        cr_assert(engine_may_defer(platform_component(c), settle));
+        cr_assert(engine_try_defer(platform_component(c), settle));
         engine_set_limits(
             &(struct engine_limits){.max_cycles = k->max_cycles, .stall_limit = 50000});
         cr_assert_eq(engine_run(), k->result);
@@ -250,7 +250,7 @@ Test(window, who_keeps_up_puts_nothing_off)
     uint32_t a = probe_instance(build_domain("core", 1000000000), "a", PROBE_TICKER, 9, 0, false);
     engine_defer_nothing(true);
     build(build_finish(), 1, 1);
-    cr_assert_not(engine_may_defer(platform_component(a), settle));
+    cr_assert_not(engine_try_defer(platform_component(a), settle));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert_eq(settled.calls, 0);
 }

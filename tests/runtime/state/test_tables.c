@@ -165,7 +165,7 @@ Test(tables, more_than_can_be_built_is_refused)
     rings[0].payload_bytes = (1 << 18) + 16;
     cr_expect_not(platform_build(&table));
     rings[0] = good->rings[0];
-    table.domain_count = ENGINE_MAX_CLOCKS + 1;
+    table.domain_count = ENGINE_CLOCKS_MAX + 1;
     cr_expect_not(platform_build(&table));
     free(rings);
 }

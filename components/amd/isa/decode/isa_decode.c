@@ -35,9 +35,9 @@ static void decode_waitcnt(struct isa_decoder *d)
     bool gfx9 = isa_is_gfx9(d->target);
     unsigned vm = isa_field(imm, 0, 4) | (gfx9 ? isa_field(imm, 14, 2) << 4 : 0),
              exp = isa_field(imm, 4, 3), lgkm = isa_field(imm, 8, 4);
-    d->out->wait_vm = (uint8_t)(vm == isa_traits[d->target].vmcnt_most ? ISA_NO_WAIT : vm);
-    d->out->wait_exp = (uint8_t)(exp == 7 ? ISA_NO_WAIT : exp);
-    d->out->wait_lgkm = (uint8_t)(lgkm == 15 ? ISA_NO_WAIT : lgkm);
+    d->out->wait_vm = (uint8_t)(vm == isa_traits[d->target].vmcnt_most ? ISA_WAIT_NONE : vm);
+    d->out->wait_exp = (uint8_t)(exp == 7 ? ISA_WAIT_NONE : exp);
+    d->out->wait_lgkm = (uint8_t)(lgkm == 15 ? ISA_WAIT_NONE : lgkm);
 }
 
 static int decode_sopp(struct isa_decoder *d)
@@ -165,7 +165,7 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
         flags = ISA_IS_ATOMIC;
         break;
     }
-    if ((flags & ISA_IS_ATOMIC) && inst->dst != ISA_NO_OPERAND)
+    if ((flags & ISA_IS_ATOMIC) && inst->dst != ISA_OPERAND_NONE)
         flags |= ISA_RETURNS;
     if (inst->format == ISA_SMEM || inst->format == ISA_DS)
         return flags | ISA_RAISES_LGKM;
@@ -288,8 +288,9 @@ int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_i
     struct isa_decoder d = {.target = target, .bytes = bytes, .readable = n, .out = out};
     memset(out, 0, sizeof *out);
     out->target = (uint8_t)target;
-    out->dst = out->sdst = out->src[0] = out->src[1] = out->src[2] = out->soffset = ISA_NO_OPERAND;
-    out->wait_vm = out->wait_lgkm = out->wait_exp = ISA_NO_WAIT;
+    out->dst = out->sdst = out->src[0] = out->src[1] = out->src[2] = out->soffset =
+        ISA_OPERAND_NONE;
+    out->wait_vm = out->wait_lgkm = out->wait_exp = ISA_WAIT_NONE;
     out->sel_dst = out->sel_src[0] = out->sel_src[1] = 6;
     int error = isa_decoder_fetch(&d, 0) ? dispatch(&d) : ISA_ERROR_TRUNCATED;
     if (!error)

@@ -204,11 +204,11 @@ int isa_decode_flat(struct isa_decoder *d)
                                  | flag_if(isa_field(w, 25, 1) && unified, ISA_MEM_SCC));
     }
     unsigned saddr = isa_field(hi, 16, 7);
-    out->soffset = ISA_NO_OPERAND;
+    out->soffset = ISA_OPERAND_NONE;
     if (segment && saddr != 0x7f
         && !isa_decoder_sgpr_destination(d, &out->soffset, saddr, segment == 2 ? 2 : 1))
         return ISA_ERROR_INVALID;
-    bool scalar_base = out->soffset != ISA_NO_OPERAND;
+    bool scalar_base = out->soffset != ISA_OPERAND_NONE;
     /* The bit that was `lds` says on gfx942 that scratch has an address register. */
     if (segment == 1 && architected ? isa_field(w, 13, 1) : !(segment == 1 && scalar_base))
         memory_register(d, 0, ISA_VGPR + isa_field(hi, 0, 8), segment == 1 || scalar_base ? 1 : 2);
@@ -255,6 +255,6 @@ int isa_decode_buffer(struct isa_decoder *d, enum isa_format format)
     unsigned bank = data_bank(d, isa_field(hi, 23, 1));
     memory_data(d, bank + isa_field(hi, 8, 8), bank + isa_field(hi, 8, 8));
     if (lds)
-        out->dst = ISA_NO_OPERAND;
+        out->dst = ISA_OPERAND_NONE;
     return 0;
 }

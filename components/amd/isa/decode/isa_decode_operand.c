@@ -39,7 +39,7 @@ bool isa_source_code_exists(enum isa_target target, unsigned code)
 
 void isa_decoder_note_vgprs(struct isa_inst *out, unsigned code, unsigned dwords)
 {
-    if (code < ISA_VGPR || code == ISA_NO_OPERAND)
+    if (code < ISA_VGPR || code == ISA_OPERAND_NONE)
         return;
     unsigned end = (code & 255) + dwords;
     uint16_t *most = code < ISA_AGPR ? &out->vgprs : &out->agprs;
@@ -77,10 +77,10 @@ static bool align_tuple(enum isa_target target, unsigned *code, unsigned dwords)
 bool isa_decoder_source(struct isa_decoder *d, unsigned index, unsigned code, unsigned type)
 {
     if (type == TYPE_A32)
-        code = code >= ISA_VGPR ? ISA_AGPR + (code & 255) : ISA_NO_OPERAND;
+        code = code >= ISA_VGPR ? ISA_AGPR + (code & 255) : ISA_OPERAND_NONE;
     if (code == ISA_LDS_DIRECT && isa_type_dwords(type) > 1)
         return false;
-    if (code == ISA_NO_OPERAND || !isa_source_code_exists(d->target, code)
+    if (code == ISA_OPERAND_NONE || !isa_source_code_exists(d->target, code)
         || !align_tuple(d->target, &code, isa_type_dwords(type)))
         return false;
     d->out->src[index] = (uint16_t)code;

@@ -32,8 +32,8 @@ static int decode_sdwa(struct isa_decoder *d, bool compare)
     if (out->sel_dst > 6 || out->unused_dst > 2 || out->sel_src[0] > 6 || out->sel_src[1] > 6)
         return ISA_ERROR_INVALID;
     unsigned scalar0 = gfx9 && isa_field(w, 23, 1), scalar1 = gfx9 && isa_field(w, 31, 1);
-    if (scalar1 && out->src[1] != ISA_NO_OPERAND) {
-        bool has_vgpr = out->dst >= ISA_VGPR && out->dst != ISA_NO_OPERAND;
+    if (scalar1 && out->src[1] != ISA_OPERAND_NONE) {
+        bool has_vgpr = out->dst >= ISA_VGPR && out->dst != ISA_OPERAND_NONE;
         out->vgprs = (uint16_t)(has_vgpr ? out->dst - ISA_VGPR + 1 : 0); /* without src1 */
         if (out->src[1] - ISA_VGPR == ISA_LITERAL
             || !isa_decoder_source(d, 1, out->src[1] - ISA_VGPR, d->row->type[2]))
@@ -112,7 +112,7 @@ static int decode_bare(struct isa_decoder *d, unsigned code)
         return 0;
     }
     int error = sdwa ? decode_sdwa(d, false) : decode_dpp(d);
-    d->out->src[0] = ISA_NO_OPERAND;
+    d->out->src[0] = ISA_OPERAND_NONE;
     d->out->vgprs = 0;
     return error;
 }

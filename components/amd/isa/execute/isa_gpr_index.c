@@ -19,7 +19,7 @@ static bool moves(const struct isa_wave *wave, unsigned operand)
 
 static bool is_vgpr(unsigned code)
 {
-    return code >= ISA_VGPR && code != ISA_NO_OPERAND;
+    return code >= ISA_VGPR && code != ISA_OPERAND_NONE;
 }
 
 unsigned isa_gpr_index_source(const struct isa_context *ctx, unsigned code, uint32_t index,

@@ -195,7 +195,7 @@ static void atomic(const struct isa_context *ctx, uint64_t exec, const struct is
                    const struct isa_table_row *row)
 {
     unsigned bytes = isa_type_bytes(row->type[0]);
-    bool two = inst->src[2] != ISA_NO_OPERAND, returns = inst->dst != ISA_NO_OPERAND;
+    bool two = inst->src[2] != ISA_OPERAND_NONE, returns = inst->dst != ISA_OPERAND_NONE;
     const uint32_t *address = vgpr(ctx, inst->src[0]), *data0 = vgpr(ctx, inst->src[1]),
                    *data1 = two ? vgpr(ctx, inst->src[2]) : data0;
     uint32_t *to = returns ? vgpr(ctx, inst->dst) : NULL;

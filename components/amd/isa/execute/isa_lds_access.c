@@ -43,7 +43,7 @@ bool isa_lds_access_describe(const struct isa_inst *inst, struct isa_lds_access 
                                    .bytes = (uint8_t)bytes,
                                    .count = two ? 2 : 1,
                                    .atomic = row->operation,
-                                   .returns = inst->dst != ISA_NO_OPERAND};
+                                   .returns = inst->dst != ISA_OPERAND_NONE};
     out->offset[0] = two ? (uint32_t)(inst->simm & 255) * unit : (uint32_t)inst->simm;
     out->offset[1] = (uint32_t)(inst->simm >> 8 & 255) * unit;
     return true;

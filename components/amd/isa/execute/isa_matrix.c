@@ -103,7 +103,7 @@ static bool unpack_exponents(const float *value, int32_t *exponent)
         int32_t e = (int32_t)(u >> 23 & 255) - 127;
         bool zero = !(u << 1);
         wrong |= !zero & ((uint32_t)(e + 48) > 96);
-        exponent[l] = zero ? MATRIX_NO_EXPONENT : e;
+        exponent[l] = zero ? MATRIX_EXPONENT_NONE : e;
     }
     return !wrong;
 }

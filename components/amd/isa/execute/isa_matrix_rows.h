@@ -40,7 +40,7 @@ enum { MATRIX_ROW = 4 };
 #define FLOOR_F64(x)           ((half_f64)_mm_floor_pd((__m128d)(x)))
 #endif
 
-enum { MATRIX_TERMS = 64, MATRIX_ZERO_EXPONENT = -126, MATRIX_NO_EXPONENT = -1000 };
+enum { MATRIX_TERMS = 64, MATRIX_ZERO_EXPONENT = -126, MATRIX_EXPONENT_NONE = -1000 };
 
 typedef float row_f32 __attribute__((vector_size(4 * MATRIX_ROW)));
 typedef int32_t row_i32 __attribute__((vector_size(4 * MATRIX_ROW)));

@@ -68,7 +68,7 @@ static bool any_in_apertures(const struct isa_context *ctx, const struct isa_ins
 {
     uint64_t shared_half = ctx->shared_aperture >> 32, private_half = ctx->private_aperture >> 32,
              hits = 0;
-    if (inst->soffset == ISA_NO_OPERAND && !inst->simm)
+    if (inst->soffset == ISA_OPERAND_NONE && !inst->simm)
         return isa_memory_words(vgpr(ctx, inst->src[0]) + 64, (uint32_t)shared_half,
                                 (uint32_t)private_half);
     for (unsigned lane = 0; lane < 64; lane++) {
@@ -102,7 +102,7 @@ static void flat_addresses(const struct isa_context *ctx, const struct isa_wave 
 {
     const uint32_t *low = vgpr(ctx, inst->src[0]);
     uint64_t offset = (uint64_t)(int64_t)inst->simm;
-    if (inst->soffset != ISA_NO_OPERAND) {
+    if (inst->soffset != ISA_OPERAND_NONE) {
         uint64_t base = isa_wave_pair(wave, inst->soffset) + offset;
         isa_memory_flat(low, NULL, base, m->address);
     } else {
@@ -114,10 +114,10 @@ static void scratch_addresses(const struct isa_context *ctx, const struct isa_wa
                               const struct isa_inst *inst, struct isa_memory *m)
 {
     uint64_t base = scratch_base(ctx, wave, inst->target);
-    uint32_t scalar = inst->soffset != ISA_NO_OPERAND ? wave->sgpr[inst->soffset] : 0,
+    uint32_t scalar = inst->soffset != ISA_OPERAND_NONE ? wave->sgpr[inst->soffset] : 0,
              all_offsets = 0;
     for (unsigned lane = 0; lane < 64; lane++) {
-        uint32_t vector = inst->src[0] != ISA_NO_OPERAND ? vgpr(ctx, inst->src[0])[lane] : 0;
+        uint32_t vector = inst->src[0] != ISA_OPERAND_NONE ? vgpr(ctx, inst->src[0])[lane] : 0;
         uint32_t offset = vector + scalar + (uint32_t)inst->simm;
         all_offsets |= offset;
         m->address[lane] = interleaved(base, offset, lane);
@@ -374,7 +374,7 @@ void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out)
     const struct isa_table_row *row = &isa_table[inst->op];
     out->kind = find_memory_kind(inst->flags);
     out->unusual =
-        inst->memory & ISA_MEM_TFE && inst->dst != ISA_NO_OPERAND ? ISA_UNUSUAL_STATUS : 0;
+        inst->memory & ISA_MEM_TFE && inst->dst != ISA_OPERAND_NONE ? ISA_UNUSUAL_STATUS : 0;
     out->bytes = (uint8_t)isa_type_bytes(row->type[0]);
     out->atomic = row->operation < ISA_ATOMIC_COUNT ? row->operation : 0;
     out->returns = inst->flags & ISA_RETURNS;
@@ -502,7 +502,7 @@ void isa_memory_load_lanes(struct isa_context *ctx, const struct isa_inst *inst,
 {
     unsigned type = isa_table[inst->op].type[0], bytes = isa_type_bytes(type);
     const uint8_t *from = data;
-    if (inst->dst == ISA_NO_OPERAND)
+    if (inst->dst == ISA_OPERAND_NONE)
         return;
     uint32_t *to = vgpr(ctx, inst->dst);
     if (bytes < 4) {
@@ -552,7 +552,7 @@ void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
         else if (at)
             isa_atomic_apply((enum isa_atomic)memory->atomic, memory->bytes, at, data[lane],
                              compare[lane], old);
-        if (inst->dst != ISA_NO_OPERAND)
+        if (inst->dst != ISA_OPERAND_NONE)
             isa_memory_load_lanes(ctx, inst, UINT64_C(1) << lane, old, 0);
     }
 }
@@ -667,7 +667,7 @@ void isa_memory_prepare(const struct isa_inst *inst, struct isa_ready *out)
     bool is_signed = is_load && (type == TYPE_I8 || type == TYPE_I16);
     if ((inst->format != ISA_FLAT && inst->format != ISA_GLOBAL) || (!is_load && !is_store)
         || (!as_it_is && !is_signed) || (inst->memory & (ISA_MEM_LDS | ISA_MEM_TFE))
-        || data == ISA_NO_OPERAND)
+        || data == ISA_OPERAND_NONE)
         return;
     out->memory = is_signed ? ISA_READY_LOAD_SIGNED : is_load ? ISA_READY_LOAD : ISA_READY_STORE;
     out->bytes = (uint8_t)isa_type_bytes(type);

@@ -102,7 +102,7 @@ static void load_plain(struct isa_context *ctx, const struct isa_inst *inst,
 {
     uint32_t value = 0;
     if (!(m->unusual & ISA_UNUSUAL_LDS)) {
-        if (inst->dst != ISA_NO_OPERAND)
+        if (inst->dst != ISA_OPERAND_NONE)
             isa_memory_load_lanes(ctx, inst, UINT64_C(1) << lane, data, 0);
         return;
     }
@@ -149,7 +149,7 @@ void isa_memory_load_zeros(struct isa_context *ctx, const struct isa_inst *inst,
     static const uint8_t zero[BYTES_MAX];
     static const uint32_t component[4];
     bool to_lds = m->kind == ISA_MEMORY_LOAD && (m->unusual & ISA_UNUSUAL_LDS);
-    if (inst->dst == ISA_NO_OPERAND && !to_lds)
+    if (inst->dst == ISA_OPERAND_NONE && !to_lds)
         return;
     FOR_LANES (lane, m->zero_mask) {
         if (m->unusual & ISA_UNUSUAL_TYPED)

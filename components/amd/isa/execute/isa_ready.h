@@ -104,12 +104,12 @@ struct isa_ready {
     uint8_t sources, dwords; /* dwords: of the destination */
     uint8_t size;            /* bytes of the instruction */
     uint8_t mask_in;         /* operand code of the mask that may be read */
-    uint16_t mask_out;       /* scalar of the mask that is written, or ISA_NO_OPERAND */
+    uint16_t mask_out;       /* scalar of the mask that is written, or ISA_OPERAND_NONE */
     bool sets_exec;
     bool is_direct; /* no source is a register that is written */
     uint8_t memory; /* enum isa_ready_memory */
     uint8_t bytes;  /* bytes that a lane moves */
-    uint16_t base;  /* SGPR pair that 32-bit addresses are relative to, or ISA_NO_OPERAND */
+    uint16_t base;  /* SGPR pair that 32-bit addresses are relative to, or ISA_OPERAND_NONE */
     uint32_t data;  /* place of the first register that is stored or loaded */
 };
 

@@ -754,7 +754,7 @@ static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
     }
     for (unsigned i = 0; i < entry->dst_dwords; i++)
         blend(to + 64 * i, result.word + 64 * i, exec & writable);
-    if (inst->sdst != ISA_NO_OPERAND)
+    if (inst->sdst != ISA_OPERAND_NONE)
         write_mask(wave, inst, entry, env->mask_out & exec & writable);
 }
 
@@ -809,7 +809,7 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
         for (unsigned i = 0; i < entry->dst_dwords; i++)
             blend(to + 64 * i, result.word + 64 * i, exec);
     }
-    if (inst->sdst != ISA_NO_OPERAND)
+    if (inst->sdst != ISA_OPERAND_NONE)
         write_mask(wave, inst, entry, env.mask_out & exec);
     return ISA_OK;
 }

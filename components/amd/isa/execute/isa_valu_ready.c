@@ -292,7 +292,7 @@ static ALWAYS_INLINE enum isa_status ready_masked(struct isa_context *ctx, struc
             write_some(to, work->result, ready->dwords, exec);
     }
     uint64_t mask = work->env.mask_out & exec;
-    if (ready->mask_out != ISA_NO_OPERAND)
+    if (ready->mask_out != ISA_OPERAND_NONE)
         isa_wave_set_pair(wave, ready->mask_out, mask);
     if (ready->sets_exec)
         isa_wave_set_pair(wave, ISA_EXEC, mask);

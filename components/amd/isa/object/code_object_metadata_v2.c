@@ -13,7 +13,7 @@
 
 #include "code_object_internal.h"
 
-enum { NO_COLUMN = -1 };
+enum { COLUMN_NONE = -1 };
 
 struct line {
     int column;   /* column of the key, after any `- ` */
@@ -182,7 +182,7 @@ static bool read_line(struct yaml_reader *reader, const struct line *line)
         return true;
     if (line->is_item && (!reader->kernel || line->column <= reader->kernel_column)) {
         reader->kernel_column = line->column;
-        reader->argument_column = NO_COLUMN;
+        reader->argument_column = COLUMN_NONE;
         if (!finish_argument(reader) || !begin_kernel(reader))
             return false;
     } else if (!reader->kernel) {
@@ -190,8 +190,8 @@ static bool read_line(struct yaml_reader *reader, const struct line *line)
     } else if (line->column <= reader->kernel_column) {
         if (!finish_argument(reader))
             return false;
-        reader->argument_column = key_is(line, "Args") ? INT32_MAX : NO_COLUMN;
-    } else if (line->is_item && reader->argument_column != NO_COLUMN
+        reader->argument_column = key_is(line, "Args") ? INT32_MAX : COLUMN_NONE;
+    } else if (line->is_item && reader->argument_column != COLUMN_NONE
                && line->column <= reader->argument_column) {
         if (!finish_argument(reader))
             return false;
@@ -226,7 +226,7 @@ static bool find_descriptors(struct code_object *object)
 
 bool code_object_read_metadata_yaml(struct code_object *object, const char *text, size_t size)
 {
-    struct yaml_reader reader = {.object = object, .argument_column = NO_COLUMN};
+    struct yaml_reader reader = {.object = object, .argument_column = COLUMN_NONE};
     size_t length = strnlen(text, size); /* the note is padded with NULs */
     size_t lines = 1;
     for (size_t i = 0; i < length; i++)

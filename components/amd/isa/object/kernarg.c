@@ -54,9 +54,9 @@ static uint64_t hidden_value(enum code_object_value_kind kind,
     case CODE_OBJECT_VALUE_HIDDEN_MULTIGRID_SYNC: /* not 0: grid_group::is_valid() */
         return geometry->meets;
     case CODE_OBJECT_VALUE_HIDDEN_HEAP_V1:
-        return KERNARG_NO_HEAP;
+        return KERNARG_HEAP_NONE;
     case CODE_OBJECT_VALUE_HIDDEN_DEFAULT_QUEUE:
-        return KERNARG_NO_QUEUE;
+        return KERNARG_QUEUE_NONE;
     default:
         return 0; /* services that the host does not offer */
     }

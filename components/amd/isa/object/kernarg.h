@@ -10,11 +10,12 @@
 
 #include "code_object.h"
 
-/* Below the lowest address that a program on the host can have (Linux, vm.mmap_min_addr). */
+/* Pointers to what a kernel can't have, below the lowest address that a program on the host can
+ * have (Linux, vm.mmap_min_addr). */
 enum {
-    KERNARG_NO_QUEUE = 0x2000, /* the default queue of the device */
-    KERNARG_NO_HEAP = 0x4000,  /* the heap of malloc and new in device code */
-    KERNARG_NOTHING_END = 0x10000
+    KERNARG_QUEUE_NONE = 0x2000, /* the default queue of the device */
+    KERNARG_HEAP_NONE = 0x4000,  /* the heap of malloc and new in device code */
+    KERNARG_NONE_END = 0x10000
 };
 
 struct kernarg_geometry {

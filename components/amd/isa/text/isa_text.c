@@ -55,18 +55,19 @@ static void put_hwreg(struct isa_text *t)
 static void put_waitcnt(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
-    bool all = inst->wait_vm == ISA_NO_WAIT && inst->wait_exp == ISA_NO_WAIT
-               && inst->wait_lgkm == ISA_NO_WAIT;
+    bool all = inst->wait_vm == ISA_WAIT_NONE && inst->wait_exp == ISA_WAIT_NONE
+               && inst->wait_lgkm == ISA_WAIT_NONE;
     const char *space = " ";
-    if (all || inst->wait_vm != ISA_NO_WAIT)
+    if (all || inst->wait_vm != ISA_WAIT_NONE)
         isa_text_put(t, "%svmcnt(%u)", space,
-                     inst->wait_vm == ISA_NO_WAIT ? isa_traits[inst->target].vmcnt_most
-                                                  : inst->wait_vm);
-    if (all || inst->wait_exp != ISA_NO_WAIT)
-        isa_text_put(t, "%sexpcnt(%u)", space, inst->wait_exp == ISA_NO_WAIT ? 7 : inst->wait_exp);
-    if (all || inst->wait_lgkm != ISA_NO_WAIT)
+                     inst->wait_vm == ISA_WAIT_NONE ? isa_traits[inst->target].vmcnt_most
+                                                    : inst->wait_vm);
+    if (all || inst->wait_exp != ISA_WAIT_NONE)
+        isa_text_put(t, "%sexpcnt(%u)", space,
+                     inst->wait_exp == ISA_WAIT_NONE ? 7 : inst->wait_exp);
+    if (all || inst->wait_lgkm != ISA_WAIT_NONE)
         isa_text_put(t, "%slgkmcnt(%u)", space,
-                     inst->wait_lgkm == ISA_NO_WAIT ? 15 : inst->wait_lgkm);
+                     inst->wait_lgkm == ISA_WAIT_NONE ? 15 : inst->wait_lgkm);
 }
 
 static const char *message_name(const struct isa_inst *inst, unsigned id)

@@ -114,12 +114,12 @@ void isa_text_ds(struct isa_text *t)
     unsigned kind = t->kind;
     bool twice =
         kind == KIND_LOAD2 || kind == KIND_LOAD2ST || kind == KIND_XCHG2 || kind == KIND_XCHG2ST;
-    if (inst->dst != ISA_NO_OPERAND) {
+    if (inst->dst != ISA_OPERAND_NONE) {
         isa_text_separate(t);
         isa_text_register(t, inst->dst, inst->dwords * (twice ? 2u : 1u));
     }
     for (unsigned i = 0; i < 3; i++) {
-        if (inst->src[i] == ISA_NO_OPERAND)
+        if (inst->src[i] == ISA_OPERAND_NONE)
             continue;
         isa_text_separate(t);
         isa_text_register(t, inst->src[i], i ? inst->dwords : 1);
@@ -150,17 +150,17 @@ static void put_cache_policy(struct isa_text *t)
 void isa_text_flat(struct isa_text *t)
 {
     const struct isa_inst *inst = t->inst;
-    bool scalar = inst->soffset != ISA_NO_OPERAND, scratch = inst->format == ISA_SCRATCH;
-    if (inst->dst != ISA_NO_OPERAND && !(inst->memory & ISA_MEM_LDS)) {
+    bool scalar = inst->soffset != ISA_OPERAND_NONE, scratch = inst->format == ISA_SCRATCH;
+    if (inst->dst != ISA_OPERAND_NONE && !(inst->memory & ISA_MEM_LDS)) {
         isa_text_separate(t);
         isa_text_register(t, inst->dst, inst->dwords);
     }
     isa_text_separate(t);
-    if (inst->src[0] == ISA_NO_OPERAND)
+    if (inst->src[0] == ISA_OPERAND_NONE)
         isa_text_put(t, "off");
     else
         isa_text_register(t, inst->src[0], scratch || scalar ? 1 : 2);
-    if (inst->src[1] != ISA_NO_OPERAND) {
+    if (inst->src[1] != ISA_OPERAND_NONE) {
         isa_text_separate(t);
         isa_text_register(t, inst->src[1], data_registers(t));
     }
@@ -211,7 +211,7 @@ void isa_text_buffer(struct isa_text *t)
     if (!(inst->memory & ISA_MEM_LDS) && t->kind != KIND_STORELDS) {
         isa_text_separate(t);
         isa_text_register(t,
-                          inst->dst != ISA_NO_OPERAND && inst->src[1] == ISA_NO_OPERAND
+                          inst->dst != ISA_OPERAND_NONE && inst->src[1] == ISA_OPERAND_NONE
                               ? inst->dst
                               : inst->src[1],
                           registers + (inst->memory & ISA_MEM_TFE ? 1 : 0));
@@ -220,9 +220,9 @@ void isa_text_buffer(struct isa_text *t)
         isa_text_separate(t);
     if (t->kind == KIND_STORELDS)
         t->operands = 0;
-    else if (inst->src[0] == ISA_NO_OPERAND)
+    else if (inst->src[0] == ISA_OPERAND_NONE)
         isa_text_put(t, "off");
-    else if (inst->src[0] != ISA_NO_OPERAND)
+    else if (inst->src[0] != ISA_OPERAND_NONE)
         isa_text_register(t, inst->src[0],
                           (inst->memory & ISA_MEM_OFFEN) && (inst->memory & ISA_MEM_IDXEN) ? 2 : 1);
     isa_text_separate(t);

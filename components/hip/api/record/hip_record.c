@@ -23,7 +23,7 @@
 #include "hip_record_places.h"
 
 enum {
-    NO_PLACE = -1,
+    LINE_START_NONE = -1,
     UNORDERED_THREADS = 1000000 /* numbers of threads that have no turns, after the first */
 };
 
@@ -52,7 +52,7 @@ static struct {
 
 /* The calling thread: the last line of the call that the thread is in; the last line that says what
  * the program asked for; the thread's number, from 1, if it has no turns. */
-static _Thread_local ptrdiff_t open_line = NO_PLACE, asked_line = NO_PLACE;
+static _Thread_local ptrdiff_t open_line = LINE_START_NONE, asked_line = LINE_START_NONE;
 static _Thread_local uint32_t unordered_number;
 
 /* ---- lines ---- */
@@ -118,11 +118,11 @@ void hip_record_drop(size_t line)
 /* The call of the thread came back: a line of its own, when others have begun calls meanwhile. */
 static void record_return(void)
 {
-    if (open_line != NO_PLACE && (size_t)open_line + 1 < record.count) {
+    if (open_line != LINE_START_NONE && (size_t)open_line + 1 < record.count) {
         append_call(&(struct api_trace_call){.kind = API_TRACE_RETURN, .thread = thread_number()});
         record.names_thread = true;
     }
-    open_line = NO_PLACE;
+    open_line = LINE_START_NONE;
 }
 
 void hip_record_give_up(const char *reason)
@@ -240,23 +240,23 @@ static void compare_finished_copies(ptrdiff_t line)
     keep_finished_bytes();
     for (size_t i = 0; i < record.pending_count; i++) {
         const struct pending *p = &record.pending[i];
-        if (p->file && (line == NO_PLACE || implies_end(p, (size_t)line)))
+        if (p->file && (line == LINE_START_NONE || implies_end(p, (size_t)line)))
             compare_copy(p);
         else
             record.pending[remaining++] = *p;
     }
     record.pending_count = remaining;
-    open_line = NO_PLACE; /* a comparison returns at once */
+    open_line = LINE_START_NONE; /* a comparison returns at once */
 }
 
 void hip_record_end_call(void)
 {
     ptrdiff_t line = asked_line;
-    asked_line = NO_PLACE;
+    asked_line = LINE_START_NONE;
     if (!record.is_running)
         return;
     record_return();
-    if (record.pending_count > 0 && line != NO_PLACE)
+    if (record.pending_count > 0 && line != LINE_START_NONE)
         compare_finished_copies(line);
     else
         keep_finished_bytes();
@@ -381,7 +381,7 @@ void hip_record_host_free_end(uint64_t address)
 {
     if (record.is_running && record.pending_count > 0) {
         record_return();
-        compare_finished_copies(NO_PLACE);
+        compare_finished_copies(LINE_START_NONE);
         hip_record_call((struct api_trace_call){.kind = API_TRACE_SET_DEVICE,
                                                 .device = (uint32_t)hip_current_device()});
         hip_record_call(
@@ -457,7 +457,7 @@ static void finish_copies(void)
             hip_record_call((struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
         }
     }
-    compare_finished_copies(NO_PLACE);
+    compare_finished_copies(LINE_START_NONE);
 }
 
 /* Leaves out dropped lines, and copies whose end no thread has seen. */

@@ -61,7 +61,7 @@ static bool bounce_read(struct driver *d, uint32_t command)
     *b = (struct driver_bounce){.offset = k->sent, .size = bytes, .next = DRIVER_NONE};
     link_take(d, number, LINK_BACK, bytes);
     driver_gpu_send_read(d, number, (uint16_t)slot, physical, bytes);
-    slot_take(d, number, slot, command, piece, bytes);
+    slot_acquire(d, number, slot, command, piece, bytes);
     k->sent += bytes;
     return true;
 }
@@ -82,7 +82,7 @@ static bool bounce_write(struct driver *d, uint32_t command)
     uint32_t bytes = copy_cut(d, command, physical, min(rest, b->size - b->sent));
     memcpy(send_write(d, number, slot, physical, bytes), bounce_data(d, piece) + b->sent, bytes);
     link_take(d, number, LINK_THERE, bytes);
-    slot_take(d, number, slot, command, piece, bytes);
+    slot_acquire(d, number, slot, command, piece, bytes);
     b->sent += bytes;
     if (b->sent == b->size) {
         k->move.first_ready = b->next;

@@ -63,7 +63,7 @@ static void launch_end(struct driver *d, const struct driver_queue *q, struct dr
     device->kernels_running--;
     ptx_over(d, k, q->device);
     l2_note_kernel(d, q->device, k->pid);
-    argument_ring_give(argument_ring_of(d, q->device, k->pid), k->piece);
+    argument_ring_release(argument_ring_of(d, q->device, k->pid), k->piece);
     scratch_release(device, k);
     d->sample.timed -= k->launch.is_timed;
     k->launch.is_timed = false;
@@ -81,7 +81,7 @@ static void queue_pop(struct driver *d, struct driver_queue *q)
     q->first = k->next;
     if (q->first == DRIVER_NONE)
         q->last = DRIVER_NONE;
-    index_pool_give(&d->command_numbers, number);
+    index_pool_release(&d->command_numbers, number);
     d->undone--;
 }
 

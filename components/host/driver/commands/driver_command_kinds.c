@@ -136,7 +136,7 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
     if (k->launch.in_parts)
         online_parts_begin_timed();
     record_start(d, k, number);
-    slot_take(d, number, slot, command, 0, 0);
+    slot_acquire(d, number, slot, command, 0, 0);
     l2_note_kernel(d, number, k->pid);
     device->slots_of_launches++;
     device->kernels_running++;
@@ -180,8 +180,8 @@ static void answer_read(struct driver *d, uint32_t gpu, uint32_t command,
                         const struct driver_slot *sent)
 {
     struct driver_command *k = driver_command_at(d, command);
-    program_give(d, k, sent->offset, command_data_data(driver_gpu_reply_payload(d, gpu)),
-                 sent->size);
+    program_write(d, k, sent->offset, command_data_data(driver_gpu_reply_payload(d, gpu)),
+                  sent->size);
     d->io.stats.bytes_from_gpu += sent->size;
     k->received += sent->size;
 }

@@ -156,7 +156,7 @@ static bool queues_step(struct driver *d)
 
 /* ---- answers ---- */
 
-static void answer_take(struct driver *d, uint32_t gpu, const struct command_reply *m)
+static void answer_accept(struct driver *d, uint32_t gpu, const struct command_reply *m)
 {
     struct driver_slot *slot = driver_slot_at(&d->device[gpu], m->tag);
     const struct driver_slot sent = *slot;
@@ -179,7 +179,7 @@ static bool answers_receive(struct driver *d)
     bool received = false;
     for (uint32_t i = 0; i < d->device_count; i++) {
         while ((m = driver_gpu_peek_reply(d, i))) {
-            answer_take(d, i, m);
+            answer_accept(d, i, m);
             driver_gpu_pop_reply(d, i);
             received = true;
         }

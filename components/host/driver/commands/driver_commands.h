@@ -100,16 +100,16 @@ static void link_take(struct driver *d, uint32_t number, enum link_way way, uint
 /* The bytes that the next message of a command moves. */
 static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most);
 
-static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
-                      uint64_t offset, uint32_t size);
+static void slot_acquire(struct driver *d, uint32_t number, int slot, uint32_t command,
+                         uint64_t offset, uint32_t size);
 /* Sends a write of bytes that the caller puts where this says. */
 static void *send_write(struct driver *d, uint32_t number, int slot, uint64_t physical,
                         uint32_t size);
 /* Bytes of the program's buffer, from `offset` on. */
-static void program_take(const struct driver *d, const struct driver_command *k, void *to,
+static void program_read(const struct driver *d, const struct driver_command *k, void *to,
                          uint64_t offset, uint64_t size);
-static void program_give(const struct driver *d, const struct driver_command *k, uint64_t offset,
-                         const void *from, uint64_t size);
+static void program_write(const struct driver *d, const struct driver_command *k, uint64_t offset,
+                          const void *from, uint64_t size);
 static enum copy_kind command_copy_kind(const struct driver_command *k);
 
 /* The way of the copy: inside of one GPU, between GPUs that all have access to each other as far as

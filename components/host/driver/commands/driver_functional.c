@@ -83,9 +83,9 @@ static void functional_exchange(const struct driver *d, const struct driver_comm
         part = k->size - done;
         char *bytes = functional_bytes(d, k->move.address + done, &part);
         if (k->kind == DRIVER_WRITE)
-            program_take(d, k, bytes, done, part);
+            program_read(d, k, bytes, done, part);
         else
-            program_give(d, k, done, bytes, part);
+            program_write(d, k, done, bytes, part);
     }
 }
 
@@ -290,7 +290,7 @@ static struct other_work other_work(const struct driver *d, const struct driver_
     }
     return (struct other_work){.others = has_anything        ? FUNCTIONAL_ANYTHING
                                          : from < UINT64_MAX ? FUNCTIONAL_YIELDED_LAUNCHES
-                                                             : FUNCTIONAL_NOTHING,
+                                                             : FUNCTIONAL_NONE,
                                .from = from};
 }
 
@@ -424,7 +424,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     struct driver_device *device = &d->device[number];
     struct aql_descriptor descriptor;
     if (k->launch.packet.private_bytes && k->launch.scratch_pool == DRIVER_NONE
-        && !scratch_acquire(d, k, number, true))
+        && !scratch_acquire_command(d, k, number, true))
         return false;
     struct functional_launch launch = functional_describe_launch(d, k, number, &descriptor);
     functional_look_for_end();

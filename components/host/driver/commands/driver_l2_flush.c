@@ -149,7 +149,7 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
         driver_gpu_send_flush(d, number, (uint16_t)slot);
         l2_note_flush(d, number);
     }
-    slot_take(d, number, slot, command, 0, 0);
+    slot_acquire(d, number, slot, command, 0, 0);
     device->has_wrapped_ring = false;
     device->has_shared_line = false;
     device->flushing++;

@@ -63,8 +63,8 @@ static void link_take(struct driver *d, uint32_t number, enum link_way way, uint
     device->link_ps[way] += (uint64_t)(bytes + LINK_HEADER) * PS_PER_S / device->bandwidth;
 }
 
-static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
-                      uint64_t offset, uint32_t size)
+static void slot_acquire(struct driver *d, uint32_t number, int slot, uint32_t command,
+                         uint64_t offset, uint32_t size)
 {
     struct driver_device *device = &d->device[number];
     *driver_slot_at(device, (uint32_t)slot) = (struct driver_slot){command, size, offset};
@@ -82,7 +82,7 @@ static void *send_write(struct driver *d, uint32_t number, int slot, uint64_t ph
     return command_write_data(payload);
 }
 
-static void program_take(const struct driver *d, const struct driver_command *k, void *to,
+static void program_read(const struct driver *d, const struct driver_command *k, void *to,
                          uint64_t offset, uint64_t size)
 {
     const struct driver_programs *programs = driver_process()->programs;
@@ -92,8 +92,8 @@ static void program_take(const struct driver *d, const struct driver_command *k,
         memcpy(to, k->move.host + offset, size);
 }
 
-static void program_give(const struct driver *d, const struct driver_command *k, uint64_t offset,
-                         const void *from, uint64_t size)
+static void program_write(const struct driver *d, const struct driver_command *k, uint64_t offset,
+                          const void *from, uint64_t size)
 {
     const struct driver_programs *programs = driver_process()->programs;
     if (programs)
@@ -139,9 +139,9 @@ static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint
     if (from)
         memcpy(data, from + k->sent, bytes);
     else
-        program_take(d, k, data, k->sent, bytes);
+        program_read(d, k, data, k->sent, bytes);
     link_take(d, number, LINK_THERE, bytes);
-    slot_take(d, number, slot, command, k->sent, bytes);
+    slot_acquire(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;
     return true;
 }
@@ -174,7 +174,7 @@ static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu)
     uint32_t bytes = copy_cut(d, command, physical, min(rest, k->size - k->sent));
     link_take(d, number, LINK_BACK, bytes);
     driver_gpu_send_read(d, number, (uint16_t)slot, physical, bytes);
-    slot_take(d, number, slot, command, k->sent, bytes);
+    slot_acquire(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;
     return true;
 }
@@ -243,7 +243,7 @@ static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu)
         return false;
     uint32_t bytes = copy_cut(d, command, to, min(min(rest_to, rest_from), k->size - k->sent));
     driver_gpu_send_copy(d, number, (uint16_t)slot, to, from, bytes);
-    slot_take(d, number, slot, command, k->sent, bytes);
+    slot_acquire(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;
     return true;
 }
@@ -268,7 +268,7 @@ static bool send_fills(struct driver *d, uint32_t command, uint32_t gpu)
         memcpy(send_write(d, number, slot, physical, bytes),
                (const char *)&k->move.pattern + address % 4, bytes);
     }
-    slot_take(d, number, slot, command, k->sent, bytes);
+    slot_acquire(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;
     return true;
 }
@@ -284,7 +284,7 @@ static bool send_shootdowns(struct driver *d, uint32_t command, uint32_t gpu)
         return false;
     driver_gpu_send_shootdown(d, number, (uint16_t)slot, k->shootdown.address, k->shootdown.bytes,
                               k->pid);
-    slot_take(d, number, slot, command, 0, 1);
+    slot_acquire(d, number, slot, command, 0, 1);
     d->io.stats.shootdowns++;
     k->sent++;
     return true;

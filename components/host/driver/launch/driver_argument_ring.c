@@ -16,7 +16,7 @@
 
 static struct driver_piece *argument_ring_piece(const struct driver_ring *r, uint32_t number)
 {
-    return arena_at(struct driver_piece, r->pieces) + number % DRIVER_COMMANDS;
+    return arena_at(struct driver_piece, r->pieces) + number % DRIVER_COMMANDS_MAX;
 }
 
 /* The process whose ring it is: contexts of one program share theirs. */
@@ -91,7 +91,7 @@ static enum driver_status argument_ring_open(struct driver *d, uint32_t number, 
     struct driver_ring *r = argument_ring_slot(device, pid);
     if (r->address)
         return DRIVER_OK;
-    uint64_t bytes = DRIVER_RING_BYTES;
+    uint64_t bytes = DRIVER_RING_BYTES_MAX;
     while (bytes > device->size / 16)
         bytes /= 2;
     const struct memory_request request = {.device = &number, .device_count = 1};
@@ -112,7 +112,7 @@ static enum driver_status argument_ring_open(struct driver *d, uint32_t number, 
         device->left_at > device->flushed_at; /* the L2 may have old lines */
     if (!r->mirror) {
         r->mirror = arena_allocate(bytes);
-        r->pieces = arena_allocate(DRIVER_COMMANDS * sizeof(struct driver_piece));
+        r->pieces = arena_allocate(DRIVER_COMMANDS_MAX * sizeof(struct driver_piece));
     }
     return DRIVER_OK;
 }
@@ -203,7 +203,7 @@ static enum driver_status argument_ring_find(struct driver *d, const struct driv
                            r->bytes, device->info.name);
     while (status == DRIVER_OK) {
         *start = argument_ring_find_start(r, bytes, align);
-        bool full = *start == UINT64_MAX || r->pieces_held == DRIVER_COMMANDS;
+        bool full = *start == UINT64_MAX || r->pieces_held == DRIVER_COMMANDS_MAX;
         if (!full && *start + bytes - argument_ring_tail(r) <= r->bytes)
             return DRIVER_OK;
         if (*start == UINT64_MAX || !r->pieces_held || !argument_ring_make_late(r))
@@ -212,9 +212,9 @@ static enum driver_status argument_ring_find(struct driver *d, const struct driv
     return status;
 }
 
-static uint32_t argument_ring_take(struct driver_device *device, struct driver_ring *r,
-                                   uint64_t start, const void *content, uint32_t bytes,
-                                   uint32_t queue)
+static uint32_t argument_ring_acquire(struct driver_device *device, struct driver_ring *r,
+                                      uint64_t start, const void *content, uint32_t bytes,
+                                      uint32_t queue)
 {
     uint64_t offset = start % r->bytes;
     if (start / r->bytes && start / r->bytes != r->head_round) {
@@ -238,7 +238,7 @@ static void argument_ring_written(struct driver_ring *r, uint32_t number)
         r->last_piece.is_written = true;
 }
 
-static void argument_ring_give(struct driver_ring *r, uint32_t number)
+static void argument_ring_release(struct driver_ring *r, uint32_t number)
 {
     if (number - r->first_piece < r->pieces_held) {
         argument_ring_piece(r, number)->is_held = false;

@@ -346,7 +346,7 @@ static enum driver_status part_take_piece(struct driver *d, struct launch_part *
     enum driver_status status = argument_ring_find(d, device, r, bytes, align, &start);
     if (status == DRIVER_OK) {
         part_write_arguments(d, p, r, start, content);
-        k->piece = argument_ring_take(device, r, start, content, bytes, p->queue);
+        k->piece = argument_ring_acquire(device, r, start, content, bytes, p->queue);
         k->size = bytes;
         d->io.stats.launch_copies += 2;
     }
@@ -397,10 +397,10 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue,
         return status;
     struct launch_part part = part_of(d, queue, l, first, count);
     part.command.launch.kernel = program_kernel(driver_program(d), l->name, l->symbol);
-    if (part.command.launch.kernel == PROGRAM_KERNELS)
+    if (part.command.launch.kernel == PROGRAM_KERNELS_MAX)
         return driver_fail(DRIVER_OUT_OF_MEMORY,
                            "kernel '%.200s': more than %d kernels, or %d bytes of their names",
-                           l->name, PROGRAM_KERNELS, PROGRAM_NAME_BYTES);
+                           l->name, PROGRAM_KERNELS_MAX, PROGRAM_NAME_BYTES_MAX);
     status = ptx_prepare(d, part.gpu, part.command.pid, part.code);
     if (status == DRIVER_OK)
         status = part_use_queue(d, &part);
@@ -422,7 +422,7 @@ static enum driver_status unified_part_queue(struct driver *d, uint32_t queue, u
     if (h->part_queue[place] == DRIVER_NONE)
         h->part_queue[place] = queue_open(d, h->member[place], handle);
     if (h->part_queue[place] == DRIVER_NONE)
-        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES_MAX);
     return before ? enqueue_barrier(d, h->part_queue[place], before, NULL) : DRIVER_OK;
 }
 

@@ -36,14 +36,14 @@ static enum driver_status argument_ring_find(struct driver *d, const struct driv
                                              uint64_t *start);
 
 /* Takes the piece that begins at `start`, for these bytes; its number. */
-static uint32_t argument_ring_take(struct driver_device *device, struct driver_ring *r,
-                                   uint64_t start, const void *content, uint32_t bytes,
-                                   uint32_t queue);
+static uint32_t argument_ring_acquire(struct driver_device *device, struct driver_ring *r,
+                                      uint64_t start, const void *content, uint32_t bytes,
+                                      uint32_t queue);
 
 /* The piece's bytes are in the device's memory. */
 static void argument_ring_written(struct driver_ring *r, uint32_t number);
 
-static void argument_ring_give(struct driver_ring *r, uint32_t number);
+static void argument_ring_release(struct driver_ring *r, uint32_t number);
 
 /* Pools of private memory. See driver_scratch.c. */
 
@@ -61,11 +61,12 @@ static int scratch_choose(const struct driver_device *device, uint32_t pid, uint
 
 /* Gives a kernel a pool. False: all pools are in use, or one must be made and `make` is not set;
  * the kernel has to wait. When there is no memory for one work-group, the run fails. */
-static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t number, bool make);
-
-/* Gives a launch a pool, as scratch_take() does. */
-static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number,
+static bool scratch_acquire(struct driver *d, struct scratch_want *want, uint32_t number,
                             bool make);
+
+/* Gives a launch a pool, as scratch_acquire() does. */
+static bool scratch_acquire_command(struct driver *d, struct driver_command *command,
+                                    uint32_t number, bool make);
 
 /* Makes the pools that the first launches of queues wait for, at the end of a window. */
 static void scratch_make(struct driver *d);

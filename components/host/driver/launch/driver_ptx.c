@@ -194,7 +194,7 @@ static enum driver_status ptx_prepare(struct driver *d, uint32_t gpu, uint32_t p
 static enum driver_ptx_fault api_ptx_fault(void)
 {
     _Static_assert((int)DRIVER_PTX_INSTRUCTION == (int)WARP_FAULT_INSTRUCTION, "faults differ");
-    return ptx_services() ? (enum driver_ptx_fault)ptx_services()->fault() : DRIVER_PTX_NO_FAULT;
+    return ptx_services() ? (enum driver_ptx_fault)ptx_services()->fault() : DRIVER_PTX_FAULT_NONE;
 }
 
 /* ---- functional mode ---- */

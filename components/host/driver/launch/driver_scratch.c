@@ -21,7 +21,7 @@
 static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes)
 {
     int fitting = -1, empty = -1, other = -1;
-    for (int i = 0; i < DRIVER_SCRATCH_POOLS; i++) {
+    for (int i = 0; i < DRIVER_SCRATCH_POOLS_MAX; i++) {
         const struct driver_scratch *s = &device->scratch[i];
         if (s->is_used)
             continue;
@@ -75,7 +75,7 @@ static uint64_t scratch_fill(struct driver *d, const struct scratch_want *want, 
     return 0;
 }
 
-static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t number, bool make)
+static bool scratch_acquire(struct driver *d, struct scratch_want *want, uint32_t number, bool make)
 {
     struct driver_device *device = &d->device[number];
     uint64_t group = aql_scratch_bytes(want->private_bytes) * want->waves_per_group;
@@ -98,15 +98,15 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
     return true;
 }
 
-static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number,
-                            bool make)
+static bool scratch_acquire_command(struct driver *d, struct driver_command *command,
+                                    uint32_t number, bool make)
 {
     struct scratch_want want = {.private_bytes = command->launch.packet.private_bytes,
                                 .waves_per_group = command->launch.waves_per_group,
                                 .kernel = command->launch.kernel,
                                 .pid = command->pid,
                                 .groups = command->launch.groups};
-    if (!scratch_take(d, &want, number, make))
+    if (!scratch_acquire(d, &want, number, make))
         return false;
     command->launch.scratch_pool = want.pool;
     aql_set_scratch(&command->launch.packet, want.address, (uint32_t)want.groups, 0);
@@ -120,7 +120,7 @@ static void scratch_make(struct driver *d)
         if (!q->wants_scratch)
             continue;
         q->wants_scratch = false;
-        scratch_acquire(d, driver_command_at(d, q->first), q->device, true);
+        scratch_acquire_command(d, driver_command_at(d, q->first), q->device, true);
     }
 }
 
@@ -129,7 +129,7 @@ static bool scratch_find(struct driver *d, struct driver_queue *q,
 {
     struct driver_command *command = driver_command_at(d, q->first);
     if (command->launch.scratch_pool != DRIVER_NONE
-        || scratch_acquire(d, command, q->device, false))
+        || scratch_acquire_command(d, command, q->device, false))
         return true;
     if (scratch_choose(&d->device[q->device], command->pid, 0) < 0)
         return false;

@@ -191,10 +191,10 @@ static bool migrate_send(struct driver *d, bool *progress)
             driver_gpu_send_pause(d, m->sent, (uint16_t)slot);
         else
             driver_gpu_send_resume(d, m->sent, (uint16_t)slot);
-        slot_take(d, m->sent, slot, DRIVER_COMMANDS, 0, 0);
+        slot_acquire(d, m->sent, slot, DRIVER_COMMANDS_MAX, 0, 0);
         *progress = true;
     }
-    return !driver_command_at(d, DRIVER_COMMANDS)->in_flight;
+    return !driver_command_at(d, DRIVER_COMMANDS_MAX)->in_flight;
 }
 
 static bool migrate_pause(struct driver *d)
@@ -373,10 +373,10 @@ static bool migrate_shoot(struct driver *d)
             break;
         driver_gpu_send_shootdown(d, m->sent, (uint16_t)slot, r->address, driver_page_bytes(d),
                                   r->pid);
-        slot_take(d, m->sent, slot, DRIVER_COMMANDS, 0, 0);
+        slot_acquire(d, m->sent, slot, DRIVER_COMMANDS_MAX, 0, 0);
         d->io.stats.shootdowns++;
     }
-    if (m->sent < d->gpu_count || driver_command_at(d, DRIVER_COMMANDS)->in_flight)
+    if (m->sent < d->gpu_count || driver_command_at(d, DRIVER_COMMANDS_MAX)->in_flight)
         return progress;
     if (m->work == MIGRATE_WORK_MOVE) {
         memory_give_page(&d->memory, m->from);

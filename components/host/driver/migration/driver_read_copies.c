@@ -77,7 +77,7 @@ static enum migrate_work migrate_work_of(const struct driver *d,
         return MIGRATE_WORK_PLACE;
     if (r->wish == PAGE_WISH_MOVE || r->wish == PAGE_WISH_FETCH)
         return copied ? MIGRATE_WORK_WRITE : MIGRATE_WORK_MOVE;
-    if (copies_unwanted(d, r) || page_copies_count(copies) == PAGE_COPIES)
+    if (copies_unwanted(d, r) || page_copies_count(copies) == PAGE_COPIES_MAX)
         return flags & PAGE_TABLE_READ_MOSTLY ? MIGRATE_WORK_MOVE : MIGRATE_WORK_NONE;
     return copied ? MIGRATE_WORK_COPY_MORE : MIGRATE_WORK_COPY;
 }

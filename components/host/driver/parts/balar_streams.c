@@ -15,7 +15,7 @@
 struct balar {
     struct balar_io io;
     struct api_streams streams;
-    uint32_t queues[API_STREAM_COUNT]; /* queue of each stream with work pending, but stream 0 */
+    uint32_t queues[API_STREAMS_MAX]; /* queue of each stream with work pending, but stream 0 */
 };
 
 static void balar_init(struct balar *p)
@@ -37,7 +37,7 @@ static uint32_t balar_flags(const struct part *self)
 /* The stream that the queue has now; 0: it has none, or is a default one. */
 static uint16_t stream_of(const struct balar *p, uint32_t queue)
 {
-    for (uint16_t i = 1; i < API_STREAM_COUNT; i++)
+    for (uint16_t i = 1; i < API_STREAMS_MAX; i++)
         if (p->streams.head[i] != API_STREAM_NONE && p->queues[i] == queue)
             return i;
     return 0;
@@ -47,7 +47,7 @@ static uint16_t stream_of(const struct balar *p, uint32_t queue)
 static uint16_t stream_for(struct balar *p, uint32_t queue)
 {
     uint16_t stream = stream_of(p, queue);
-    for (uint16_t i = 1; stream == 0 && i < API_STREAM_COUNT; i++)
+    for (uint16_t i = 1; stream == 0 && i < API_STREAMS_MAX; i++)
         if (p->streams.head[i] == API_STREAM_NONE) {
             p->queues[i] = queue;
             stream = i;
@@ -59,7 +59,7 @@ static uint16_t stream_for(struct balar *p, uint32_t queue)
 static uint64_t oldest(const struct balar *p)
 {
     const struct api_stream_operation *first = NULL;
-    for (uint16_t i = 0; i < API_STREAM_COUNT; i++) {
+    for (uint16_t i = 0; i < API_STREAMS_MAX; i++) {
         uint16_t head = p->streams.head[i];
         if (head == API_STREAM_NONE)
             continue;

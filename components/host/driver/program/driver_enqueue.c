@@ -25,7 +25,7 @@ static uint32_t queue_open(struct driver *d, uint32_t device, uint32_t handle)
     uint32_t number = 0;
     while (number < d->queue_count && driver_queue_at(d, number)->is_used)
         number++;
-    if (number == DRIVER_QUEUES)
+    if (number == DRIVER_QUEUES_MAX)
         return DRIVER_NONE;
     if (number == d->queue_count)
         d->queue_count++;
@@ -118,7 +118,7 @@ static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
     if (status != DRIVER_OK)
         return status;
     struct driver_queue *q = driver_queue_at(d, queue);
-    uint32_t number = index_pool_take(&d->command_numbers);
+    uint32_t number = index_pool_acquire(&d->command_numbers);
     struct driver_command *k = driver_command_at(d, number);
     uint64_t now = driver_now(d);
     *k = *command;

@@ -40,7 +40,7 @@ static uint32_t handle_open(struct driver *d, uint32_t pid, const uint32_t *memb
     uint32_t number = d->gpu_count;
     while (number < d->handle_count && driver_handle_at(d, number)->is_used)
         number++;
-    if (number >= DRIVER_HANDLES)
+    if (number >= DRIVER_HANDLES_MAX)
         return DRIVER_NONE;
     if (number >= d->handle_count)
         d->handle_count = number + 1;
@@ -63,7 +63,7 @@ static uint32_t handle_count_pid(const struct driver *d, uint32_t pid)
 
 static void handles_init(struct driver *d)
 {
-    d->handles = arena_allocate(DRIVER_HANDLES * sizeof(struct driver_handle));
+    d->handles = arena_allocate(DRIVER_HANDLES_MAX * sizeof(struct driver_handle));
     for (uint32_t i = 0; i < d->gpu_count; i++) {
         *driver_handle_at(d, i) =
             (struct driver_handle){.is_used = true, .pid = DRIVER_PID, .count = 1};
@@ -112,8 +112,8 @@ static enum driver_status call_unify(struct driver *d, const uint32_t *gpus, uin
         }
     }
     *handle = handle_open(d, DRIVER_PID, gpus, count);
-    return *handle == DRIVER_NONE ? driver_fail(DRIVER_OUT_OF_MEMORY,
-                                                "more than %d devices and contexts", DRIVER_HANDLES)
+    return *handle == DRIVER_NONE ? driver_fail(
+               DRIVER_OUT_OF_MEMORY, "more than %d devices and contexts", DRIVER_HANDLES_MAX)
                                   : DRIVER_OK;
 }
 

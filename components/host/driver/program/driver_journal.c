@@ -325,8 +325,8 @@ static struct {
 
 static void take_out(struct driver *d)
 {
-    taken_out.buffer = arena_reserve(DRIVER_COMMANDS * sizeof *taken_out.buffer);
-    taken_out.count = exchange_buffers(d, taken_out.buffer, false, DRIVER_COMMANDS);
+    taken_out.buffer = arena_reserve(DRIVER_COMMANDS_MAX * sizeof *taken_out.buffer);
+    taken_out.count = exchange_buffers(d, taken_out.buffer, false, DRIVER_COMMANDS_MAX);
 }
 
 /* With `put` false they are given up. */
@@ -334,7 +334,7 @@ static void put_back(struct driver *d, bool put)
 {
     if (put)
         exchange_buffers(d, taken_out.buffer, true, taken_out.count);
-    arena_release(taken_out.buffer, DRIVER_COMMANDS * sizeof *taken_out.buffer);
+    arena_release(taken_out.buffer, DRIVER_COMMANDS_MAX * sizeof *taken_out.buffer);
     taken_out.buffer = NULL;
 }
 
@@ -450,8 +450,8 @@ static void journal_begin(void)
     if (!before && !checkpoint_is_wanted())
         return;
     j->text = arena_reserve((uint64_t)1 << TEXT_BYTES_LOG2);
-    j->done = arena_reserve(DRIVER_COMMANDS * sizeof *j->done);
-    j->buffer = arena_reserve(DRIVER_COMMANDS * sizeof *j->buffer);
+    j->done = arena_reserve(DRIVER_COMMANDS_MAX * sizeof *j->done);
+    j->buffer = arena_reserve(DRIVER_COMMANDS_MAX * sizeof *j->buffer);
     j->is_open = true;
     if (before)
         append_entry(before, size);

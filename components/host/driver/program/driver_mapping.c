@@ -137,10 +137,10 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
         enum memory_result result = memory_try(d, q, address);
         if (result == MEMORY_OK)
             note_allocation(d, h, place, &q, *address);
-        if (result == MEMORY_NO_PAGES && mapping_make_room(d, &q, pages))
+        if (result == MEMORY_OUT_OF_PAGES && mapping_make_room(d, &q, pages))
             continue;
         if (q.fixed
-            && (result == MEMORY_NO_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt)))
+            && (result == MEMORY_OUT_OF_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt)))
             result = MEMORY_NOT_ALLOCATED;
         if (result != MEMORY_RECYCLE_FIRST || attempt)
             return memory_status(d, result, memory_poorest(d, q.device, q.device_count), q.fixed,
@@ -434,7 +434,7 @@ static enum driver_status call_queue_create(struct driver *d, uint32_t device, u
         return status;
     *queue = queue_open(d, driver_handle_at(d, device)->member[0], device);
     if (*queue == DRIVER_NONE)
-        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES_MAX);
     driver_queue_at(d, *queue)->flags = flags;
     return DRIVER_OK;
 }
@@ -556,7 +556,7 @@ static enum driver_status context_create(struct driver *d, uint32_t like, uint32
     *context = pid < PAGE_TABLE_PIDS ? handle_open(d, pid, old.member, old.count) : DRIVER_NONE;
     if (*context == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d devices and contexts",
-                           DRIVER_HANDLES);
+                           DRIVER_HANDLES_MAX);
     for (uint32_t i = 0; i < old.count; i++) {
         uint64_t ring = d->device[old.member[i]].ring.address;
         if (ring && !memory_share(memory_view(d), ring, pid)) {
@@ -572,7 +572,7 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
 {
     for (uint32_t i = 0; i < d->device_count; i++) {
         struct driver_device *device = &d->device[i];
-        for (uint32_t n = 0; n < DRIVER_SCRATCH_POOLS; n++)
+        for (uint32_t n = 0; n < DRIVER_SCRATCH_POOLS_MAX; n++)
             if (device->scratch[n].bytes && device->scratch[n].pid == pid)
                 device->scratch[n].bytes = 0;
         argument_ring_leave(d, i, pid);

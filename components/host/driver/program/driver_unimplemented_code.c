@@ -212,7 +212,7 @@ static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
     struct code_pairs pairs = {{0}};
     for (bool first = true;; first = false) {
         struct isa_inst inst;
-        char text[ISA_MAX_TEXT];
+        char text[ISA_TEXT_MAX];
         uint64_t offset = pc - m->address;
         if (offset >= m->size || (!first && s->reached[offset / 4]))
             return;

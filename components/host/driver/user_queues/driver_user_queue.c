@@ -122,7 +122,7 @@ static enum driver_status user_queue_resolve(const struct driver *d, uint32_t de
 
 static enum driver_status user_queue_check(const struct driver *d, uint32_t queue)
 {
-    if (queue >= USER_QUEUES || !user_queues_of(d)->queue[queue].is_used
+    if (queue >= USER_QUEUES_MAX || !user_queues_of(d)->queue[queue].is_used
         || user_queues_of(d)->queue[queue].owner != DRIVER_NONE)
         return driver_fail(DRIVER_INVALID_VALUE, "there is no user queue %u", queue);
     return run_usable();
@@ -214,12 +214,12 @@ static enum driver_status user_queue_open(struct driver *d, uint32_t queue,
 {
     struct driver_user *u = user_queues_of(d);
     uint32_t number = 0, gpu = driver_queue_at(d, queue)->device;
-    while (number < USER_QUEUES && u->queue[number].is_used)
+    while (number < USER_QUEUES_MAX && u->queue[number].is_used)
         number++;
     entry.is_used = true;
     entry.gpu = gpu;
     entry.slot = user_queue_find_slot(d, gpu);
-    if (number == USER_QUEUES || entry.slot == USER_DOORBELLS)
+    if (number == USER_QUEUES_MAX || entry.slot == USER_DOORBELLS)
         return driver_fail(DRIVER_OUT_OF_MEMORY,
                            "GPU %u has no doorbell left: %d queues are possible; destroy one", gpu,
                            USER_DOORBELLS);
@@ -333,7 +333,7 @@ static enum driver_status user_queue_leave(struct driver *d, uint32_t device)
     enum driver_status status = handle_check(d, device);
     if (status != DRIVER_OK || device < d->gpu_count)
         return status;
-    for (uint32_t i = 0; i < USER_QUEUES && status == DRIVER_OK; i++) {
+    for (uint32_t i = 0; i < USER_QUEUES_MAX && status == DRIVER_OK; i++) {
         if (!u->queue[i].is_used || u->queue[i].device != device)
             continue;
         uint32_t owner = u->queue[i].owner;
@@ -347,7 +347,7 @@ static enum driver_status user_queue_leave(struct driver *d, uint32_t device)
     }
     if (status != DRIVER_OK)
         return status;
-    for (uint32_t i = 0; i < USER_PAGES; i++)
+    for (uint32_t i = 0; i < USER_PAGES_MAX; i++)
         u->page[i].is_used &= u->page[i].device != device;
     return DRIVER_OK;
 }
@@ -400,11 +400,11 @@ static enum driver_status user_queue_map(struct driver *d, uint32_t device, uint
         return status;
     if ((status = user_queue_offset(d, offset, &gpu)) != DRIVER_OK)
         return status;
-    while (number < USER_PAGES && u->page[number].is_used)
+    while (number < USER_PAGES_MAX && u->page[number].is_used)
         number++;
-    if (number == USER_PAGES)
+    if (number == USER_PAGES_MAX)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "%d pages of doorbells are mapped; unmap one",
-                           USER_PAGES);
+                           USER_PAGES_MAX);
     u->page[number] = (struct user_queue_page){true, gpu, pid, device};
     *page = number;
     return DRIVER_OK;
@@ -412,7 +412,7 @@ static enum driver_status user_queue_map(struct driver *d, uint32_t device, uint
 
 static enum driver_status user_queue_unmap(struct driver *d, uint32_t page)
 {
-    if (page >= USER_PAGES || !user_queues_of(d)->page[page].is_used)
+    if (page >= USER_PAGES_MAX || !user_queues_of(d)->page[page].is_used)
         return driver_fail(DRIVER_INVALID_ADDRESS, "page %u of doorbells is not mapped", page);
     user_queues_of(d)->page[page].is_used = false;
     return DRIVER_OK;
@@ -421,7 +421,7 @@ static enum driver_status user_queue_unmap(struct driver *d, uint32_t page)
 static const struct user_queue_entry *
 user_queue_by_doorbell(const struct driver *d, const struct user_queue_page *page, uint32_t slot)
 {
-    for (uint32_t i = 0; i < USER_QUEUES; i++) {
+    for (uint32_t i = 0; i < USER_QUEUES_MAX; i++) {
         const struct user_queue_entry *q = &user_queues_of(d)->queue[i];
         if (q->is_used && q->owner == DRIVER_NONE && q->gpu == page->gpu && q->pid == page->pid
             && q->slot == slot)
@@ -436,7 +436,7 @@ static enum driver_status user_queue_find(const struct driver *d, uint32_t page,
 {
     const struct driver_user *u = user_queues_of(d);
     uint32_t at = (uint32_t)(offset % QUEUE_PAGE_BYTES), gpu;
-    if (page >= USER_PAGES || !u->page[page].is_used)
+    if (page >= USER_PAGES_MAX || !u->page[page].is_used)
         return driver_fail(DRIVER_INVALID_ADDRESS, "page %u of doorbells is not mapped", page);
     enum driver_status status = user_queue_offset(d, offset, &gpu);
     if (status != DRIVER_OK)
@@ -555,9 +555,9 @@ static enum driver_status user_queue_name_kernel(struct driver *d, uint64_t kern
 {
     struct program_table *table = driver_program(d);
     uint32_t kernel = program_kernel(table, name, name);
-    if (kernel == PROGRAM_KERNELS)
+    if (kernel == PROGRAM_KERNELS_MAX)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d kernels, or %d bytes of their names",
-                           PROGRAM_KERNELS, PROGRAM_NAME_BYTES);
+                           PROGRAM_KERNELS_MAX, PROGRAM_NAME_BYTES_MAX);
     program_set_object(table, kernel_object, kernel);
     return DRIVER_OK;
 }

@@ -11,11 +11,11 @@
 /* State of user queues in the driver; see driver_user_queue.c. */
 
 enum {
-    USER_QUEUES = 4096,
-    USER_PAGES = 1024,    /* mapped at the same time */
-    USER_RINGS = 1024,    /* doorbells written and not sent */
-    USER_DOORBELLS = 512, /* doorbells of a GPU: a page */
-    USER_WANTS = 4096,    /* kernels that wait for private memory */
+    USER_QUEUES_MAX = 4096,
+    USER_PAGES_MAX = 1024, /* mapped at the same time */
+    USER_RINGS = 1024,     /* doorbells written and not sent */
+    USER_DOORBELLS = 512,  /* doorbells of a GPU: a page */
+    USER_WANTS = 4096,     /* kernels that wait for private memory */
     /* Behind the ring: the read index, the queue object, and a signal for launches of the driver.
      */
     USER_SIGNAL = AQL_QUEUE_OBJECT + AQL_QUEUE_BYTES,
@@ -62,9 +62,9 @@ struct user_queue_release {
 };
 
 struct driver_user {
-    struct user_queue_entry queue[USER_QUEUES];
+    struct user_queue_entry queue[USER_QUEUES_MAX];
     uint32_t queue_end; /* none from here on was ever used */
-    struct user_queue_page page[USER_PAGES];
+    struct user_queue_page page[USER_PAGES_MAX];
     struct user_queue_ring rings[USER_RINGS]; /* first come, first sent, for each GPU */
     uint32_t ring_count;
     struct user_queue_want wants[USER_WANTS]; /* first come, first served */
@@ -164,7 +164,7 @@ static void user_queue_opened(struct driver *d, uint32_t gpu, uint32_t slot);
 static bool user_queue_send_events(struct driver *d);
 
 /* Works on the first release: flushes one GPU after the other, then answers. Command number
- * DRIVER_COMMANDS + 1 represents it. */
+ * DRIVER_COMMANDS_MAX + 1 represents it. */
 static bool user_queue_release(struct driver *d);
 
 static bool user_queue_interrupts(struct driver *d);

@@ -70,7 +70,7 @@ static void user_queue_wants_pool(struct driver *d, uint32_t gpu,
 
 static void user_queue_pool_unused(struct driver *d, uint32_t gpu, uint64_t address)
 {
-    for (uint32_t i = 0; i < DRIVER_SCRATCH_POOLS; i++) {
+    for (uint32_t i = 0; i < DRIVER_SCRATCH_POOLS_MAX; i++) {
         struct driver_scratch *s = &d->device[gpu].scratch[i];
         if (s->is_used && s->address == address) {
             s->is_used = false;
@@ -146,7 +146,7 @@ static bool user_queue_release(struct driver *d)
 {
     struct driver_user *u = user_queues_of(d);
     const struct user_queue_release *r = &u->releases[0];
-    struct driver_command *k = driver_command_at(d, DRIVER_COMMANDS + 1);
+    struct driver_command *k = driver_command_at(d, DRIVER_COMMANDS_MAX + 1);
     if (!u->release_count || k->in_flight)
         return false;
     if (!u->is_releasing)
@@ -154,7 +154,7 @@ static bool user_queue_release(struct driver *d)
     u->is_releasing = true;
     int next = gpu_set_next(&u->release_left, 0);
     if (next != GPU_SET_NONE) {
-        if (!command_flush(d, DRIVER_COMMANDS + 1, (uint32_t)next))
+        if (!command_flush(d, DRIVER_COMMANDS_MAX + 1, (uint32_t)next))
             return false;
         gpu_set_drop(&u->release_left, (uint32_t)next);
         return true;
@@ -189,7 +189,7 @@ static bool user_queue_serve_wants(struct driver *d)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < u->want_count; i++) {
         struct user_queue_want w = u->wants[i];
-        w.has_pool = w.has_pool || (!w.needs_pool && scratch_take(d, &w.want, w.gpu, false));
+        w.has_pool = w.has_pool || (!w.needs_pool && scratch_acquire(d, &w.want, w.gpu, false));
         if (w.has_pool && driver_interrupt_can_reply(d, w.gpu)) {
             driver_interrupt_reply_pool(d, w.gpu, w.tag, w.want.address, (uint32_t)w.want.groups);
             continue;

@@ -41,7 +41,7 @@ static void user_queue_make_pools(struct driver *d)
     for (uint32_t i = 0; i < u->want_count; i++) {
         struct user_queue_want *w = &u->wants[i];
         if (w->needs_pool)
-            w->has_pool = scratch_take(d, &w->want, w->gpu, true);
+            w->has_pool = scratch_acquire(d, &w->want, w->gpu, true);
         w->needs_pool = false;
     }
 }
@@ -79,7 +79,7 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
         uint64_t place = u->ring + u->written % u->packets * AQL_PACKET_BYTES;
         memcpy(send_write(d, u->gpu, slot, memory_physical(d, place, &rest), sizeof packet),
                &packet, sizeof packet);
-        slot_take(d, u->gpu, slot, command, 0, 0);
+        slot_acquire(d, u->gpu, slot, command, 0, 0);
         k->phase = PHASE_LAUNCH_FIRST;
         return true;
     }

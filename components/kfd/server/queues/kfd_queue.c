@@ -62,8 +62,8 @@ static uint32_t count_slots(uint32_t gpu, const struct kfd_queue **next)
     return used;
 }
 
-/* True if the queue, which has packets, may begin one. Otherwise its turn comes later. */
-static bool has_slot(struct kfd_queue *q)
+/* False: the queue, which has packets, may not begin one yet; its turn comes later. */
+static bool claim_slot(struct kfd_queue *q)
 {
     const struct kfd_queue *next;
     uint32_t used = count_slots(q->gpu, &next);
@@ -96,7 +96,7 @@ static bool end_flights(struct kfd_queue *q)
 static bool begin_packets(struct kfd_queue *q)
 {
     bool begun = false;
-    while (has_packets(q) && q->count < KFD_FLIGHTS && has_slot(q)) {
+    while (has_packets(q) && q->count < KFD_FLIGHTS && claim_slot(q)) {
         char *packet =
             kfd_queue_bytes(q, q->ring + q->next % q->packets * AQL_PACKET_BYTES, AQL_PACKET_BYTES);
         uint64_t *read = kfd_queue_bytes(q, q->read_pointer, sizeof *read);
@@ -137,7 +137,7 @@ bool kfd_queues_in_flight(const struct kfd_process *p)
     return fly;
 }
 
-bool kfd_queues_have_commands(struct kfd_process *p)
+bool kfd_queues_poll(struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
     bool busy = queues->settling != 0 || kfd_queues_in_flight(p);

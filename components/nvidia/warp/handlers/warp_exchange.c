@@ -17,7 +17,7 @@
         memcpy(from, warp_source(m, op, 1), sizeof from);                                          \
         const u32 *pb = warp_source(m, op, 2), *pc = warp_source(m, op, 3);                        \
         u32 *to = warp_target(m, op), *scratch = (u32 *)(void *)m->temp, bits = 0;                 \
-        if (op->bank[0] == WARP_NOTHING)                                                           \
+        if (op->bank[0] == WARP_BANK_NONE)                                                         \
             to = scratch;                                                                          \
         EACH                                                                                       \
         {                                                                                          \
@@ -94,7 +94,7 @@ RUN(ACTIVEMASK)
 RUN(ELECT)
 {
     u32 voters = mask & m->sync, leader = voters ? (u32)__builtin_ctz(voters) : 0;
-    if (op->bank[0] != WARP_NOTHING) {
+    if (op->bank[0] != WARP_BANK_NONE) {
         u32 *to = warp_target(m, op);
         EACH to[i] = leader;
     }
@@ -216,7 +216,7 @@ RUN(MBARRIER_ARRIVE)
     enum warp_shape shape = warp_reach(m, op, mask, 8, true);
     if (shape == REACH_NONE)
         return;
-    const u32 *operand = op->bank[2] == WARP_NOTHING ? NULL : warp_source(m, op, 2);
+    const u32 *operand = op->bank[2] == WARP_BANK_NONE ? NULL : warp_source(m, op, 2);
     EACH
     {
         u64 before, state, count = operand && !(op->target & ARRIVE_EXPECTS) ? operand[i] : 1;

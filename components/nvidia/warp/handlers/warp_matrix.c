@@ -337,7 +337,7 @@ static struct stored_matrix stored_matrix_of(struct warp_machine *m, const struc
     struct stored_matrix x = {.bits = f->bits, .is_by_columns = op->target & WARP_M_COLUMN};
     u64 outer = x.is_by_columns ? f->columns : f->rows,
         inner = x.is_by_columns ? f->rows : f->columns;
-    x.stride = op->bank[2] == WARP_NOTHING ? inner : ((const u32 *)warp_source(m, op, 2))[lane];
+    x.stride = op->bank[2] == WARP_BANK_NONE ? inner : ((const u32 *)warp_source(m, op, 2))[lane];
     u64 bytes = divide_up(((outer - 1) * x.stride + inner) * x.bits, 8);
     char *end = matrix_byte(m, op, lane, bytes - 1, writes);
     char *start = end ? matrix_byte(m, op, lane, 0, writes) : NULL;

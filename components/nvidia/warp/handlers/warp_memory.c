@@ -128,7 +128,7 @@ RUN(COPY)
 {
     u64 bytes = op->target;
     u32 all = bytes < 64 ? (u32)bytes : 64;
-    const u32 *count = op->bank[3] == WARP_NOTHING ? NULL : warp_source(m, op, 3);
+    const u32 *count = op->bank[3] == WARP_BANK_NONE ? NULL : warp_source(m, op, 3);
     const u32 *skip = op->bank[3] == WARP_PREDICATE ? NULL : count;
     u32 ignored = op->bank[3] == WARP_PREDICATE ? warp_predicate(m, op, 3) : 0, reading = 0;
     _Alignas(16) char data[WARP_LANES][16];
@@ -206,7 +206,7 @@ RUN(BULK_COPY)
     const u32 *size = warp_source(m, op, 3);
     unsigned from_space = op->target & 255, to_space = op->target >> 8;
     m->bulk = 0;
-    EACH m->bulk_barrier[i] = op->value ? WARP_NO_BARRIER : m->address[i];
+    EACH m->bulk_barrier[i] = op->value ? WARP_BARRIER_NONE : m->address[i];
     EACH
     {
         u64 seen;
@@ -280,7 +280,7 @@ static ALWAYS_INLINE u32 extreme_x2(u32 a, u32 b, bool least, u32 top)
            | extreme(a >> 16, b >> 16, 0x8000, top, least) << 16;
 }
 
-/* red has no destination: bank[0] is WARP_NOTHING. */
+/* red has no destination: bank[0] is WARP_BANK_NONE. */
 #define ATOMIC(id, T, expression)                                                                  \
     RUN(id)                                                                                        \
     {                                                                                              \
@@ -288,9 +288,9 @@ static ALWAYS_INLINE u32 extreme_x2(u32 a, u32 b, bool least, u32 top)
         if (shape == REACH_NONE)                                                                   \
             return;                                                                                \
         const ROW_##T *pb = warp_source(m, op, 2);                                                 \
-        const ROW_##T *pc = op->bank[3] == WARP_NOTHING ? pb : warp_source(m, op, 3);              \
+        const ROW_##T *pc = op->bank[3] == WARP_BANK_NONE ? pb : warp_source(m, op, 3);            \
         ROW_##T *to =                                                                              \
-            op->bank[0] == WARP_NOTHING ? (ROW_##T *)(void *)m->temp : warp_target(m, op);         \
+            op->bank[0] == WARP_BANK_NONE ? (ROW_##T *)(void *)m->temp : warp_target(m, op);       \
         EACH                                                                                       \
         {                                                                                          \
             T old, b = (T)pb[i], c = (T)pc[i], value;                                              \

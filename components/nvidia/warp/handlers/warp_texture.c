@@ -334,7 +334,7 @@ RUN(SURFACE)
         if (!open_object(m, op, i, &t, &texels))
             return;
         bool is_there = surface_byte(m, op, &t, i, bytes, &offset);
-        if (m->fault != WARP_NO_FAULT)
+        if (m->fault != WARP_FAULT_NONE)
             return;
         m->address[i] = t.base + offset;
         for (unsigned k = 0; k < elements; k++) {

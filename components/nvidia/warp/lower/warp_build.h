@@ -39,7 +39,7 @@ struct warp_value {
 /* Memory is asked for in its name (base/grow.h). */
 #define WARP_CODE "the operations of a kernel"
 
-#define WARP_NO_VALUE ((struct warp_value){.bank = WARP_NOTHING})
+#define WARP_VALUE_NONE ((struct warp_value){.bank = WARP_BANK_NONE})
 
 /* Appends an operation, which becomes invalid with the next one. */
 struct warp_op *warp_emit(struct warp_build *b, enum warp_run run);
@@ -115,11 +115,12 @@ struct warp_choice {
     uint16_t value;
 };
 
-/* The value of the first choice whose modifier the instruction has. PTX_NO_MODIFIER, for an
+/* The value of the first choice whose modifier the instruction has. PTX_MODIFIER_NONE, for an
  * instruction without any of them, ends the list. */
 static inline unsigned warp_choose(const struct warp_build *b, const struct warp_choice *choice)
 {
-    while (choice->modifier != PTX_NO_MODIFIER && !warp_has(b, (enum ptx_modifier)choice->modifier))
+    while (choice->modifier != PTX_MODIFIER_NONE
+           && !warp_has(b, (enum ptx_modifier)choice->modifier))
         choice++;
     return choice->value;
 }
@@ -130,7 +131,7 @@ static inline uint8_t warp_rounding_control(const struct warp_build *b)
     static const struct warp_choice control[] = {{PTX_MOD_RZ, WARP_ROUND_ZERO},
                                                  {PTX_MOD_RM, WARP_ROUND_DOWN},
                                                  {PTX_MOD_RP, WARP_ROUND_UP},
-                                                 {PTX_NO_MODIFIER, 0}};
+                                                 {PTX_MODIFIER_NONE, 0}};
     return (uint8_t)warp_choose(b, control);
 }
 

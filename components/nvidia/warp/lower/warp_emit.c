@@ -12,7 +12,7 @@ struct warp_op *warp_emit(struct warp_build *b, enum warp_run run)
     grow_list(c->ops, (size_t)c->op_count + 1, c->op_capacity, WARP_CODE);
     struct warp_op *op = &c->ops[c->op_count++];
     *op = (struct warp_op){.run = warp_handler_of(run), .instruction = b->number};
-    memset(op->bank, WARP_NOTHING, sizeof op->bank);
+    memset(op->bank, WARP_BANK_NONE, sizeof op->bank);
     if (b->instruction && b->instruction->guard != PTX_NONE) {
         op->guard = (uint16_t)(1 + b->number_of[b->instruction->guard]);
         op->flags = b->instruction->guard_negated ? WARP_NOT : 0;
@@ -106,7 +106,7 @@ static struct warp_value symbol(struct warp_build *b, const struct ptx_operand *
         return warp_constant(b, b->function->params[o->index].offset + offset, wide);
     struct warp_value d = warp_temporary(b, wide ? WARP_WIDE : WARP_NARROW);
     if (o->base == PTX_BASE_PARAM && b->spilled != PTX_NONE) {
-        warp_emit1(b, wide ? WARP_RUN_LOCAL_64 : WARP_RUN_LOCAL_32, d, WARP_NO_VALUE)->value =
+        warp_emit1(b, wide ? WARP_RUN_LOCAL_64 : WARP_RUN_LOCAL_32, d, WARP_VALUE_NONE)->value =
             b->spilled + b->function->params[o->index].offset + offset;
         return d;
     }
@@ -115,12 +115,12 @@ static struct warp_value symbol(struct warp_build *b, const struct ptx_operand *
         return d;
     }
     if (v->space == PTX_SPACE_SHARED && v->is_dynamic) {
-        warp_emit1(b, wide ? WARP_RUN_DYNAMIC_64 : WARP_RUN_DYNAMIC_32, d, WARP_NO_VALUE)->value =
+        warp_emit1(b, wide ? WARP_RUN_DYNAMIC_64 : WARP_RUN_DYNAMIC_32, d, WARP_VALUE_NONE)->value =
             offset;
         return d;
     }
     if (v->space == PTX_SPACE_LOCAL) {
-        warp_emit1(b, wide ? WARP_RUN_LOCAL_64 : WARP_RUN_LOCAL_32, d, WARP_NO_VALUE)->value =
+        warp_emit1(b, wide ? WARP_RUN_LOCAL_64 : WARP_RUN_LOCAL_32, d, WARP_VALUE_NONE)->value =
             v->offset + offset;
         return d;
     }
@@ -152,7 +152,7 @@ static struct warp_value special(struct warp_build *b, const struct ptx_operand 
 {
     struct warp_value d = warp_temporary(b, wide ? WARP_WIDE : WARP_NARROW);
     struct warp_op *op =
-        warp_emit1(b, wide ? WARP_RUN_SPECIAL_64 : WARP_RUN_SPECIAL_32, d, WARP_NO_VALUE);
+        warp_emit1(b, wide ? WARP_RUN_SPECIAL_64 : WARP_RUN_SPECIAL_32, d, WARP_VALUE_NONE);
     op->value = o->index;
     op->kind = warp_kind_of_special(o->index);
     return d;
@@ -202,10 +202,10 @@ struct warp_value warp_output(struct warp_build *b, const struct ptx_operand *o,
 struct warp_value warp_input_predicate(struct warp_build *b, const struct ptx_operand *o)
 {
     if (o->kind == PTX_OPERAND_INTEGER) /* a constant: lanes in at[], no predicate */
-        return (struct warp_value){.at = o->bits ? UINT32_MAX : 0, .bank = WARP_NOTHING};
+        return (struct warp_value){.at = o->bits ? UINT32_MAX : 0, .bank = WARP_BANK_NONE};
     if (o->kind != PTX_OPERAND_REGISTER) {
         b->missing = true;
-        return WARP_NO_VALUE;
+        return WARP_VALUE_NONE;
     }
     return (struct warp_value){
         .at = b->number_of[o->index], .bank = WARP_PREDICATE, .negated = o->negated};
@@ -214,12 +214,12 @@ struct warp_value warp_input_predicate(struct warp_build *b, const struct ptx_op
 void warp_outputs(struct warp_build *b, const struct ptx_operand *o, bool wide,
                   struct warp_value *first, struct warp_value *second)
 {
-    *second = WARP_NO_VALUE;
+    *second = WARP_VALUE_NONE;
     if (o->kind != PTX_OPERAND_PAIR) {
         *first = warp_output(b, o, wide);
         return;
     }
-    *first = o->elements[0].kind == PTX_OPERAND_SINK ? WARP_NO_VALUE
+    *first = o->elements[0].kind == PTX_OPERAND_SINK ? WARP_VALUE_NONE
                                                      : warp_output(b, &o->elements[0], wide);
     if (o->elements[1].kind != PTX_OPERAND_SINK)
         *second = warp_output(b, &o->elements[1], false);
@@ -228,13 +228,13 @@ void warp_outputs(struct warp_build *b, const struct ptx_operand *o, bool wide,
 struct warp_op *warp_emit1(struct warp_build *b, enum warp_run run, struct warp_value d,
                            struct warp_value a)
 {
-    return warp_emit3(b, run, d, a, WARP_NO_VALUE, WARP_NO_VALUE);
+    return warp_emit3(b, run, d, a, WARP_VALUE_NONE, WARP_VALUE_NONE);
 }
 
 struct warp_op *warp_emit2(struct warp_build *b, enum warp_run run, struct warp_value d,
                            struct warp_value a, struct warp_value c)
 {
-    return warp_emit3(b, run, d, a, c, WARP_NO_VALUE);
+    return warp_emit3(b, run, d, a, c, WARP_VALUE_NONE);
 }
 
 struct warp_op *warp_emit3(struct warp_build *b, enum warp_run run, struct warp_value d,

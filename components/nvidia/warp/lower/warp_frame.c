@@ -103,7 +103,7 @@ static void spill(struct warp_build *b, uint32_t words)
     b->spilled = b->local;
     b->local += round_up(4 * words, 16);
     struct warp_value rows = {.at = WARP_FIXED + WARP_FRAME_ROWS, .bank = WARP_NARROW};
-    struct warp_op *op = warp_emit1(b, WARP_RUN_SPILL_PARAM, WARP_NO_VALUE, rows);
+    struct warp_op *op = warp_emit1(b, WARP_RUN_SPILL_PARAM, WARP_VALUE_NONE, rows);
     op->target = words;
     op->value = b->spilled;
 }

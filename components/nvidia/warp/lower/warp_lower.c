@@ -83,7 +83,7 @@ static void lower_multiply(struct warp_build *b)
         struct warp_value v[4] = {{0},
                                   warp_input(b, &b->instruction->operands[1], type),
                                   warp_input(b, &b->instruction->operands[2], type),
-                                  WARP_NO_VALUE};
+                                  WARP_VALUE_NONE};
         if (adds)
             v[3] = warp_input(b, &b->instruction->operands[3], size ? PTX_U64 : PTX_U32);
         v[0] = warp_output(b, &b->instruction->operands[0], size != 0);
@@ -207,15 +207,15 @@ static void lower_lop3(struct warp_build *b)
                       y = warp_input(b, &in->operands[2], PTX_B32),
                       z = warp_input(b, &in->operands[3], PTX_B32);
     warp_outputs(b, &in->operands[0], false, &first, &second);
-    if (first.bank == WARP_NOTHING)
+    if (first.bank == WARP_BANK_NONE)
         first = warp_temporary(b, WARP_NARROW);
     warp_emit3(b, WARP_RUN_LOP3, first, x, y, z)->value = in->operands[4].bits;
-    if (in->operand_count < 6 || second.bank == WARP_NOTHING)
+    if (in->operand_count < 6 || second.bank == WARP_BANK_NONE)
         return;
     struct warp_value input = warp_input_predicate(b, &in->operands[5]);
     struct warp_op *op =
         warp_emit3(b, warp_has(b, PTX_MOD_AND) ? WARP_RUN_LOP3_AND : WARP_RUN_LOP3_OR,
-                   WARP_NO_VALUE, first, WARP_NO_VALUE, input);
+                   WARP_VALUE_NONE, first, WARP_VALUE_NONE, input);
     warp_use(op, 4, second);
     op->effect = WARP_SECOND;
 }

@@ -87,11 +87,11 @@ static void emit_comparison(struct warp_build *b, enum ptx_type type, struct war
                             struct warp_value q, bool high)
 {
     static const struct warp_choice combine[] = {
-        {PTX_MOD_AND, WARP_AND}, {PTX_MOD_OR, WARP_OR}, {PTX_NO_MODIFIER, WARP_XOR}};
+        {PTX_MOD_AND, WARP_AND}, {PTX_MOD_OR, WARP_OR}, {PTX_MODIFIER_NONE, WARP_XOR}};
     const struct ptx_instruction *in = b->instruction;
     enum warp_run run = comparison_run(b, type);
     struct warp_value x = warp_input(b, &in->operands[1], type),
-                      y = warp_input(b, &in->operands[2], type), input = WARP_NO_VALUE;
+                      y = warp_input(b, &in->operands[2], type), input = WARP_VALUE_NONE;
     if (is_half(type)) {
         x = half_value(b, x, type, high);
         y = half_value(b, y, type, high);
@@ -111,13 +111,13 @@ static void lower_setp(struct warp_build *b)
     enum ptx_type type = type_of(b, 0);
     warp_outputs(b, &b->instruction->operands[0], false, &p, &q);
     if (b->instruction->operands[0].kind == PTX_OPERAND_SINK)
-        p = WARP_NO_VALUE;
+        p = WARP_VALUE_NONE;
     if (!is_pair(type)) {
         emit_comparison(b, type, p, q, false);
         return;
     }
-    emit_comparison(b, type, p, WARP_NO_VALUE, false);
-    emit_comparison(b, type, q, WARP_NO_VALUE, true);
+    emit_comparison(b, type, p, WARP_VALUE_NONE, false);
+    emit_comparison(b, type, q, WARP_VALUE_NONE, true);
 }
 
 /* The bits of a result where the comparison is true. */
@@ -144,7 +144,7 @@ static void lower_set(struct warp_build *b)
     enum ptx_type result = type_of(b, 0), type = type_of(b, 1);
     struct warp_value p = warp_temporary(b, WARP_PREDICATE);
     uint32_t one = true_bits(result);
-    emit_comparison(b, type, p, WARP_NO_VALUE, false);
+    emit_comparison(b, type, p, WARP_VALUE_NONE, false);
     struct warp_value zero = warp_constant(b, 0, false),
                       d = warp_output(b, &in->operands[0], false);
     if (!is_pair(type)) {
@@ -154,7 +154,7 @@ static void lower_set(struct warp_build *b)
     one = is_pair(result) ? one : 0xffff;
     struct warp_value low = warp_temporary(b, WARP_NARROW), high = warp_temporary(b, WARP_NARROW);
     warp_emit3(b, WARP_RUN_SELP_32, low, warp_constant(b, one, false), zero, p);
-    emit_comparison(b, type, p, WARP_NO_VALUE, true);
+    emit_comparison(b, type, p, WARP_VALUE_NONE, true);
     warp_emit3(b, WARP_RUN_SELP_32, high, warp_constant(b, one, false), zero, p);
     warp_emit2(b, WARP_RUN_PACK_16, d, low, high);
 }

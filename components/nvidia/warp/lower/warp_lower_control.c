@@ -26,7 +26,7 @@ static void lower_switch(struct warp_build *b)
     uint32_t list = b->code->target_count;
     for (uint32_t i = 0; i < t->count; i++)
         add_target(b, t->targets[i]);
-    struct warp_op *op = warp_emit1(b, WARP_RUN_NOP, WARP_NO_VALUE, index);
+    struct warp_op *op = warp_emit1(b, WARP_RUN_NOP, WARP_VALUE_NONE, index);
     op->kind = WARP_SWITCH;
     op->list = list;
     op->target = t->count;
@@ -195,7 +195,7 @@ void warp_lower_call(struct warp_build *b)
     const struct ptx_module *m = b->code->module;
     const struct ptx_operand *target = &in->operands[1], *table = &in->operands[3];
     struct warp_signature s = {0};
-    struct warp_value address = WARP_NO_VALUE;
+    struct warp_value address = WARP_VALUE_NONE;
     if (target->kind == PTX_OPERAND_SYMBOL) {
         const struct ptx_function *callee = &m->functions[target->index];
         if (!callee->is_defined) {
@@ -218,7 +218,7 @@ void warp_lower_call(struct warp_build *b)
     if (rows > b->code->outgoing)
         b->code->outgoing = rows;
     pass_list(b, &s, true);
-    struct warp_op *op = warp_emit1(b, WARP_RUN_NOP, WARP_NO_VALUE, address);
+    struct warp_op *op = warp_emit1(b, WARP_RUN_NOP, WARP_VALUE_NONE, address);
     op->kind = WARP_CALL;
     op->target = target->kind == PTX_OPERAND_SYMBOL ? target->index : 0;
     op->list = b->function_number;
@@ -238,14 +238,14 @@ void warp_lower_barrier(struct warp_build *b)
     }
     bool reduces = warp_has(b, PTX_MOD_RED);
     unsigned at = reduces ? 1 : 0;
-    struct warp_value number = warp_input(b, &in->operands[at], PTX_U32), threads = WARP_NO_VALUE,
-                      input = WARP_NO_VALUE;
+    struct warp_value number = warp_input(b, &in->operands[at], PTX_U32), threads = WARP_VALUE_NONE,
+                      input = WARP_VALUE_NONE;
     unsigned last = in->operand_count - 1u;
     if (in->operand_count > at + 1u + reduces && in->operands[at + 1].kind != PTX_OPERAND_NONE)
         threads = warp_input(b, &in->operands[at + 1], PTX_U32);
     if (reduces)
         input = warp_input_predicate(b, &in->operands[last]);
-    struct warp_op *op = warp_emit3(b, WARP_RUN_NOP, WARP_NO_VALUE, number, threads, input);
+    struct warp_op *op = warp_emit3(b, WARP_RUN_NOP, WARP_VALUE_NONE, number, threads, input);
     op->kind = WARP_BARRIER;
     op->written = warp_has(b, PTX_MOD_ARRIVE) ? WARP_BARRIER_ARRIVES
                   : reduces                   ? WARP_BARRIER_REDUCES
@@ -276,9 +276,9 @@ static void lower_shuffle(struct warp_build *b)
     static const struct warp_choice runs[] = {{PTX_MOD_UP, WARP_RUN_SHFL_UP},
                                               {PTX_MOD_DOWN, WARP_RUN_SHFL_DOWN},
                                               {PTX_MOD_BFLY, WARP_RUN_SHFL_BFLY},
-                                              {PTX_NO_MODIFIER, WARP_RUN_SHFL_IDX}};
+                                              {PTX_MODIFIER_NONE, WARP_RUN_SHFL_IDX}};
     const struct ptx_instruction *in = b->instruction;
-    struct warp_value first, second, lanes = WARP_NO_VALUE;
+    struct warp_value first, second, lanes = WARP_VALUE_NONE;
     struct warp_value a = warp_input(b, &in->operands[1], PTX_B32),
                       x = warp_input(b, &in->operands[2], PTX_U32),
                       c = warp_input(b, &in->operands[3], PTX_U32);
@@ -296,9 +296,9 @@ static void lower_vote(struct warp_build *b)
     static const struct warp_choice runs[] = {{PTX_MOD_ALL, WARP_RUN_VOTE_ALL},
                                               {PTX_MOD_ANY, WARP_RUN_VOTE_ANY},
                                               {PTX_MOD_UNI, WARP_RUN_VOTE_UNI},
-                                              {PTX_NO_MODIFIER, WARP_RUN_VOTE_BALLOT}};
+                                              {PTX_MODIFIER_NONE, WARP_RUN_VOTE_BALLOT}};
     const struct ptx_instruction *in = b->instruction;
-    struct warp_value p = warp_input_predicate(b, &in->operands[1]), lanes = WARP_NO_VALUE;
+    struct warp_value p = warp_input_predicate(b, &in->operands[1]), lanes = WARP_VALUE_NONE;
     if (in->operand_count > 2)
         lanes = warp_input(b, &in->operands[2], PTX_U32);
     struct warp_op *op = warp_emit1(b, (enum warp_run)warp_choose(b, runs),
@@ -313,7 +313,7 @@ static void lower_match(struct warp_build *b)
     struct warp_value first, second, a = warp_input(b, &in->operands[1], type),
                                      lanes = warp_input(b, &in->operands[2], PTX_U32);
     warp_outputs(b, &in->operands[0], false, &first, &second);
-    if (first.bank == WARP_NOTHING)
+    if (first.bank == WARP_BANK_NONE)
         first = warp_temporary(b, WARP_NARROW);
     unsigned at = (warp_has(b, PTX_MOD_ALL) ? 2u : 0) + (ptx_type_bits(type) == 64);
     struct warp_op *op = warp_emit1(b, warp_run_at(WARP_RUN_MATCH_ANY_32, at), first, a);
@@ -374,12 +374,13 @@ void warp_lower_lanes(struct warp_build *b)
         lower_redux(b);
         return;
     case PTX_OP_ACTIVEMASK:
-        warp_emit1(b, WARP_RUN_ACTIVEMASK, warp_output(b, &in->operands[0], false), WARP_NO_VALUE);
+        warp_emit1(b, WARP_RUN_ACTIVEMASK, warp_output(b, &in->operands[0], false),
+                   WARP_VALUE_NONE);
         return;
     case PTX_OP_ELECT: {
         struct warp_value first, second, lanes = warp_input(b, &in->operands[1], PTX_U32);
         warp_outputs(b, &in->operands[0], false, &first, &second);
-        struct warp_op *op = warp_emit1(b, WARP_RUN_ELECT, first, WARP_NO_VALUE);
+        struct warp_op *op = warp_emit1(b, WARP_RUN_ELECT, first, WARP_VALUE_NONE);
         op->effect = WARP_THIRD;
         op->target = second.bank == WARP_PREDICATE ? 1 + second.at : 0;
         synchronize(b, op, lanes);

@@ -156,7 +156,7 @@ static struct warp_value rounded(struct warp_build *b, struct warp_value a, enum
         {PTX_MOD_RZI, wide ? WARP_RUN_ROUND_RZI_F64 : WARP_RUN_ROUND_RZI_F32},
         {PTX_MOD_RMI, wide ? WARP_RUN_ROUND_RMI_F64 : WARP_RUN_ROUND_RMI_F32},
         {PTX_MOD_RPI, wide ? WARP_RUN_ROUND_RPI_F64 : WARP_RUN_ROUND_RPI_F32},
-        {PTX_NO_MODIFIER, WARP_RUN_NOP}};
+        {PTX_MODIFIER_NONE, WARP_RUN_NOP}};
     enum warp_run run = (enum warp_run)warp_choose(b, runs);
     if (run == WARP_RUN_NOP)
         return a;
@@ -227,7 +227,7 @@ static void float_to_float(struct warp_build *b, struct warp_value d, struct war
 static void lower_packed(struct warp_build *b, enum ptx_type to, enum ptx_type from)
 {
     const struct ptx_instruction *in = b->instruction;
-    struct warp_value x = warp_input(b, &in->operands[1], from), y = WARP_NO_VALUE,
+    struct warp_value x = warp_input(b, &in->operands[1], from), y = WARP_VALUE_NONE,
                       d = warp_output(b, &in->operands[0], false);
     int format = format_of(to), source = format_of(from);
     if (in->operand_count == 3)
@@ -251,7 +251,7 @@ static void lower_pack(struct warp_build *b)
     const struct ptx_instruction *in = b->instruction;
     enum ptx_type type = (enum ptx_type)in->types[0];
     struct warp_value x = warp_input(b, &in->operands[1], PTX_S32),
-                      y = warp_input(b, &in->operands[2], PTX_S32), z = WARP_NO_VALUE;
+                      y = warp_input(b, &in->operands[2], PTX_S32), z = WARP_VALUE_NONE;
     if (in->operand_count == 4)
         z = warp_input(b, &in->operands[3], PTX_B32);
     warp_emit3(b, in->operand_count == 4 ? WARP_RUN_CVT_PACK_C : WARP_RUN_CVT_PACK,

@@ -44,7 +44,7 @@ static unsigned add_places(struct warp_build *b, const struct ptx_operand *o, bo
         if (!is_output)
             warp_place(b, warp_input(b, e, wide ? PTX_B64 : PTX_B32));
         else
-            warp_place(b, e->kind == PTX_OPERAND_SINK ? WARP_NO_VALUE : warp_output(b, e, wide));
+            warp_place(b, e->kind == PTX_OPERAND_SINK ? WARP_VALUE_NONE : warp_output(b, e, wide));
     }
     return count;
 }
@@ -136,7 +136,7 @@ static void lower_wmma_access(struct warp_build *b)
     x.a = x.b = x.c = x.d = element_of(b, 0);
     const struct ptx_operand *address = &in->operands[loads ? 1 : 0],
                              *fragment = &in->operands[loads ? 0 : 1];
-    struct warp_value base = base_of(b, address), stride = WARP_NO_VALUE;
+    struct warp_value base = base_of(b, address), stride = WARP_VALUE_NONE;
     if (in->operand_count > 2)
         stride = warp_input(b, &in->operands[2], PTX_U32);
     uint32_t list = b->code->place_count;
@@ -208,7 +208,7 @@ static void lower_wgmma(struct warp_build *b)
     unsigned n = 0, k = 0;
     const char *shape = ptx_modifier_name(ptx_one_of(in, PTX_GROUP_SHAPE));
     bool is_held = in->operands[1].kind == PTX_OPERAND_VECTOR;
-    struct warp_value a = WARP_NO_VALUE;
+    struct warp_value a = WARP_VALUE_NONE;
     if (warp_has(b, PTX_MOD_SP) || in->type_count < 3 || sscanf(shape, "m64n%uk%u", &n, &k) != 2) {
         b->missing = true;
         return;
@@ -226,7 +226,7 @@ static void lower_wgmma(struct warp_build *b)
         a = warp_input(b, &in->operands[1], PTX_U64);
     struct warp_value right = warp_input(b, &in->operands[2], PTX_U64),
                       adds = warp_input_predicate(b, &in->operands[3]);
-    struct warp_op *op = warp_emit3(b, WARP_RUN_WGMMA, WARP_NO_VALUE, a, right, adds);
+    struct warp_op *op = warp_emit3(b, WARP_RUN_WGMMA, WARP_VALUE_NONE, a, right, adds);
     op->kind = WARP_ALIGNED;
     op->list = list;
     op->count = (uint8_t)(d + held);

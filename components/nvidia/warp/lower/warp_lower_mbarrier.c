@@ -4,7 +4,7 @@
 static void lower_arrive(struct warp_build *b, struct warp_address a, unsigned at, bool returns)
 {
     const struct ptx_instruction *in = b->instruction;
-    struct warp_value d = WARP_NO_VALUE, operand = WARP_NO_VALUE;
+    struct warp_value d = WARP_VALUE_NONE, operand = WARP_VALUE_NONE;
     if (returns && in->operands[0].kind != PTX_OPERAND_SINK)
         d = warp_output(b, &in->operands[0], true);
     if (in->operand_count > at + 1)

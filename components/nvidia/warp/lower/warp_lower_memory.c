@@ -118,7 +118,7 @@ static struct warp_value element_output(struct warp_build *b, const struct ptx_o
                                         enum ptx_type type, unsigned half)
 {
     if (o->kind == PTX_OPERAND_SINK)
-        return WARP_NO_VALUE;
+        return WARP_VALUE_NONE;
     struct warp_value v = warp_output(b, o, ptx_type_bits(type) > 32);
     v.at += half;
     return v;
@@ -142,7 +142,7 @@ static void load_parameter(struct warp_build *b, const struct ptx_operand *to, u
     unsigned bytes = ptx_type_bits(type) / 8;
     for (unsigned i = 0; i < count; i++) {
         struct warp_value d = element_output(b, element(to, i), type, 0);
-        if (d.bank == WARP_NOTHING)
+        if (d.bank == WARP_BANK_NONE)
             continue;
         if (bytes > 8 || offset + (i + 1) * bytes > b->function->param_bytes) {
             b->missing = true;
@@ -170,7 +170,7 @@ static bool load_words(struct warp_build *b, const struct ptx_operand *to,
             return true;
         }
         struct warp_value d = element_output(b, element(to, i), type, 0);
-        if (d.bank != WARP_NOTHING)
+        if (d.bank != WARP_BANK_NONE)
             get_words(b, d, first, offset, type);
     }
     return true;
@@ -192,7 +192,7 @@ static void lower_ld(struct warp_build *b)
     struct warp_address a = warp_address_of(b, from, ptx_space_of(in));
     if (count == 1 && !half) {
         struct warp_value d = element_output(b, element(to, 0), type, 0);
-        if (d.bank == WARP_NOTHING)
+        if (d.bank == WARP_BANK_NONE)
             d = warp_temporary(b, bytes == 8 ? WARP_WIDE : WARP_NARROW);
         struct warp_op *op = warp_emit(b, load_run(type, d.bank == WARP_WIDE));
         warp_use(op, 0, d);
@@ -282,7 +282,7 @@ static void lower_copy(struct warp_build *b)
     const struct ptx_instruction *in = b->instruction;
     struct warp_address to = warp_address_of(b, &in->operands[0], PTX_SPACE_SHARED),
                         from = warp_address_of(b, &in->operands[1], PTX_SPACE_GLOBAL);
-    struct warp_value rest = WARP_NO_VALUE;
+    struct warp_value rest = WARP_VALUE_NONE;
     bool hinted = warp_has(b, PTX_MOD_L2_CACHE_HINT);
     if (in->operand_count > 3u + hinted) {
         const struct ptx_operand *o = &in->operands[3];
@@ -347,7 +347,7 @@ static void lower_bulk_copy(struct warp_build *b)
         tx->kind = WARP_PLAIN;
         tx->target = 1;
     }
-    struct warp_op *op = warp_emit3(b, WARP_RUN_BULK_COPY, WARP_NO_VALUE, source, target, size);
+    struct warp_op *op = warp_emit3(b, WARP_RUN_BULK_COPY, WARP_VALUE_NONE, source, target, size);
     op->kind = WARP_MEMORY;
     op->target = (uint32_t)from | (uint32_t)to << 8;
     op->value = back;
@@ -454,7 +454,7 @@ static void lower_atomic_at(struct warp_build *b, struct warp_address a, enum pt
                             struct warp_value d, const struct ptx_operand *x,
                             const struct ptx_operand *y)
 {
-    struct warp_value v = warp_input(b, x, type), w = WARP_NO_VALUE;
+    struct warp_value v = warp_input(b, x, type), w = WARP_VALUE_NONE;
     if (y)
         w = warp_input(b, y, type);
     struct warp_op *op = warp_emit(b, atomic_run(b, type));
@@ -471,7 +471,7 @@ static void lower_atomic_vector(struct warp_build *b, struct warp_address a, enu
     struct warp_value old[8];
     unsigned count = ptx_vector_width(b->instruction);
     for (unsigned i = 0; i < count; i++) {
-        old[i] = to ? warp_temporary(b, WARP_NARROW) : WARP_NO_VALUE;
+        old[i] = to ? warp_temporary(b, WARP_NARROW) : WARP_VALUE_NONE;
         lower_atomic_at(b, a, type, old[i], element(x, i), NULL);
         a.offset += ptx_type_bits(type) / 8;
     }
@@ -497,7 +497,7 @@ void warp_lower_atomic(struct warp_build *b)
         lower_atomic_at(b, a, type,
                         to && to->kind != PTX_OPERAND_SINK
                             ? warp_output(b, to, ptx_type_bits(type) > 32)
-                            : WARP_NO_VALUE,
+                            : WARP_VALUE_NONE,
                         &o[1], warp_has(b, PTX_MOD_CAS) ? &o[2] : NULL);
     if (in->opcode == PTX_OP_RED_ASYNC && warp_has(b, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES))
         lower_completion(b, ptx_type_bits(type) / 8);

@@ -7,7 +7,7 @@
 static unsigned dimensions_of(struct warp_build *b)
 {
     static const struct warp_choice numbers[] = {
-        {PTX_MOD_N1D, 1}, {PTX_MOD_N2D, 2}, {PTX_MOD_N3D, 3}, {PTX_NO_MODIFIER, 0}};
+        {PTX_MOD_N1D, 1}, {PTX_MOD_N2D, 2}, {PTX_MOD_N3D, 3}, {PTX_MODIFIER_NONE, 0}};
     unsigned dimensions = warp_choose(b, numbers);
     if (dimensions == 0)
         b->missing = true;
@@ -49,7 +49,7 @@ static void add_places(struct warp_build *b, const struct ptx_operand *o, unsign
     for (unsigned i = 0; i < most; i++) {
         const struct ptx_operand *e = is_vector ? &o->elements[i < count ? i : 0] : o;
         if (i >= count || e->kind == PTX_OPERAND_SINK)
-            warp_place(b, WARP_NO_VALUE);
+            warp_place(b, WARP_VALUE_NONE);
         else
             warp_place(b, written ? warp_output(b, e, ptx_type_bits(type) == 64)
                                   : warp_input(b, e, type));
@@ -68,7 +68,7 @@ static struct warp_op *emit(struct warp_build *b, enum warp_run run, struct warp
 static void lower_fetch(struct warp_build *b)
 {
     static const struct warp_choice components[] = {
-        {PTX_MOD_G, 1}, {PTX_MOD_B, 2}, {PTX_MOD_A, 3}, {PTX_NO_MODIFIER, 0}};
+        {PTX_MOD_G, 1}, {PTX_MOD_B, 2}, {PTX_MOD_A, 3}, {PTX_MODIFIER_NONE, 0}};
     const struct ptx_instruction *in = b->instruction;
     const struct ptx_operand *to = &in->operands[0], *at = &in->operands[1];
     bool gathers = in->opcode == PTX_OP_TLD4;
@@ -102,7 +102,7 @@ static void lower_size(struct warp_build *b)
                                                  {PTX_MOD_HEIGHT, 1},
                                                  {PTX_MOD_DEPTH, 2},
                                                  {PTX_MOD_NORMALIZED_COORDS, 3},
-                                                 {PTX_NO_MODIFIER, UNKNOWN_QUERY}};
+                                                 {PTX_MODIFIER_NONE, UNKNOWN_QUERY}};
     const struct ptx_instruction *in = b->instruction;
     unsigned query = warp_choose(b, queries);
     if (query == UNKNOWN_QUERY || in->operand_count != 2) {
@@ -121,7 +121,7 @@ static unsigned reduction_of(const struct warp_build *b)
                                                     {PTX_MOD_MIN, WARP_SURFACE_MIN},
                                                     {PTX_MOD_MAX, WARP_SURFACE_MAX},
                                                     {PTX_MOD_AND, WARP_SURFACE_AND},
-                                                    {PTX_NO_MODIFIER, WARP_SURFACE_OR}};
+                                                    {PTX_MODIFIER_NONE, WARP_SURFACE_OR}};
     return warp_choose(b, reductions);
 }
 

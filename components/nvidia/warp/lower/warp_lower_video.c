@@ -87,9 +87,9 @@ void warp_lower_scalar_video(struct warp_build *b)
     static const struct warp_choice seconds[] = {{PTX_MOD_ADD, WARP_SECOND_ADD},
                                                  {PTX_MOD_MIN, WARP_SECOND_MIN},
                                                  {PTX_MOD_MAX, WARP_SECOND_MAX},
-                                                 {PTX_NO_MODIFIER, WARP_SECOND_NONE}};
+                                                 {PTX_MODIFIER_NONE, WARP_SECOND_NONE}};
     static const struct warp_choice shifts[] = {
-        {PTX_MOD_SHR7, 7}, {PTX_MOD_SHR15, 15}, {PTX_NO_MODIFIER, 0}};
+        {PTX_MOD_SHR7, 7}, {PTX_MOD_SHR15, 15}, {PTX_MODIFIER_NONE, 0}};
     const struct ptx_instruction *in = b->instruction;
     const struct ptx_operand *o = in->operands;
     bool sets = in->opcode == PTX_OP_VSET, multiplies = in->opcode == PTX_OP_VMAD;

@@ -47,7 +47,7 @@ static cl_int keep_built(struct opencl_build *build, const char *options,
     opencl_built_release(built);
     if (status == OPENCL_BUILD_INVALID_OPTIONS)
         return wrong_options;
-    if (status == OPENCL_BUILD_NO_COMPILER)
+    if (status == OPENCL_BUILD_COMPILER_MISSING)
         return CL_COMPILER_NOT_AVAILABLE;
     return is_sound ? CL_SUCCESS : failure;
 }

@@ -91,12 +91,12 @@ static void get_inst(struct itrace_cache_reader *r, struct itrace_program *progr
     inst.source_line = (uint32_t)get_at_most(r, UINT32_MAX);
     get_text(r, inst.name, sizeof inst.name);
     inst.width = (uint8_t)get_at_most(r, 128);
-    inst.destination_count = (uint8_t)get_at_most(r, ITRACE_MAX_DESTINATIONS);
+    inst.destination_count = (uint8_t)get_at_most(r, ITRACE_DESTINATIONS_MAX);
     for (unsigned i = 0; i < inst.destination_count; i++)
-        inst.destinations[i] = (uint16_t)get_at_most(r, SASS_NO_REGISTER);
-    inst.source_count = (uint8_t)get_at_most(r, ITRACE_MAX_SOURCES);
+        inst.destinations[i] = (uint16_t)get_at_most(r, SASS_REGISTER_NONE);
+    inst.source_count = (uint8_t)get_at_most(r, ITRACE_SOURCES_MAX);
     for (unsigned i = 0; i < inst.source_count; i++)
-        inst.sources[i] = (uint16_t)get_at_most(r, SASS_NO_REGISTER);
+        inst.sources[i] = (uint16_t)get_at_most(r, SASS_REGISTER_NONE);
     inst.immediate_count = (uint8_t)get_at_most(r, 2);
     for (unsigned i = 0; i < inst.immediate_count; i++)
         inst.immediates[i] = (int64_t)get_signed(r);

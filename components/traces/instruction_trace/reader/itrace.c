@@ -287,14 +287,14 @@ static enum itrace_event take_cluster(struct itrace *t, const char *at)
     uint32_t triple[3];
     uint64_t number;
     const char *p = at;
-    bool ok = itrace_is_triple(at, triple) || (itrace_take_decimal(&p, &number) && !*p);
+    bool ok = itrace_is_triple(at, triple) || (itrace_parse_decimal(&p, &number) && !*p);
     if (!ok)
         return bad(t, "'cluster ...' wants x,y,z or a number, not '%.40s'", at);
     if (t->state == ITRACE_OUTSIDE)
         return bad(t, "'cluster ...' stands in a thread block only");
     if (starts_with(t->line, "cluster rank")) {
         p = at;
-        if (!itrace_take_decimal(&p, &number) || number >= ITRACE_CLUSTER)
+        if (!itrace_parse_decimal(&p, &number) || number >= ITRACE_CLUSTER)
             return bad(t, "'cluster rank =' wants a number below %d, not '%.40s'", ITRACE_CLUSTER,
                        at);
         t->cluster_rank = (int32_t)number;
@@ -311,7 +311,7 @@ static enum itrace_event take_cluster(struct itrace *t, const char *at)
 static enum itrace_event take_warp(struct itrace *t, const char *at)
 {
     uint64_t number;
-    if (!itrace_take_decimal(&at, &number) || *at)
+    if (!itrace_parse_decimal(&at, &number) || *at)
         return bad(t, "'warp =' wants a number, not '%.40s'", at);
     if (t->state < ITRACE_IN_BLOCK)
         return bad(t, "'warp =' stands in a thread block only");
@@ -334,7 +334,7 @@ static enum itrace_event take_warp(struct itrace *t, const char *at)
 static enum itrace_event take_insts(struct itrace *t, const char *at)
 {
     uint64_t number;
-    if (!itrace_take_decimal(&at, &number) || *at)
+    if (!itrace_parse_decimal(&at, &number) || *at)
         return bad(t, "'insts =' wants a number, not '%.40s'", at);
     if (t->state != ITRACE_WARP_NAMED)
         return bad(t, "'insts =' stands behind 'warp =' only");
@@ -348,7 +348,7 @@ static enum itrace_event take_insts(struct itrace *t, const char *at)
 static enum itrace_event take_part(struct itrace *t, const char *at)
 {
     uint64_t number;
-    if (!itrace_take_decimal(&at, &number) || *at || number <= t->part || number > UINT32_MAX)
+    if (!itrace_parse_decimal(&at, &number) || *at || number <= t->part || number > UINT32_MAX)
         return bad(t, "'part =' wants a number above that of the part before, not '%.40s'", at);
     if (t->state != ITRACE_IN_WARP)
         return bad(t, "'part =' stands between the instructions of a warp only");
@@ -379,9 +379,9 @@ static bool find_layout(struct itrace *t)
         unsigned digits;
         bool fits = true;
         for (unsigned n = 0; n < ids + t->layout.has_line && fits; n++)
-            fits = itrace_take_decimal(&at, &value);
-        fits = fits && itrace_take_hex(&at, &value, &digits)
-               && itrace_take_hex(&at, &value, &digits) && (digits == 16 || digits == 8);
+            fits = itrace_parse_decimal(&at, &value);
+        fits = fits && itrace_parse_hex(&at, &value, &digits)
+               && itrace_parse_hex(&at, &value, &digits) && (digits == 16 || digits == 8);
         if (!fits)
             continue;
         t->layout.ids = ids;
@@ -396,7 +396,7 @@ static bool take_ids(struct itrace *t, const char **at)
 {
     uint64_t number[4];
     for (unsigned i = 0; i < 4; i++)
-        if (!itrace_take_decimal(at, &number[i]) || number[i] > UINT32_MAX) {
+        if (!itrace_parse_decimal(at, &number[i]) || number[i] > UINT32_MAX) {
             bad(t, "number %u of the 4 in front of an instruction expected, not '%.20s'", i + 1,
                 *at);
             return false;

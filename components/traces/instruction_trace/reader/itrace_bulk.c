@@ -24,7 +24,7 @@ bool itrace_bulk_names(const char *opcode)
 bool itrace_bulk_follows(const char *at)
 {
     uint64_t value;
-    if (!itrace_take_base(&at, &value))
+    if (!itrace_parse_base(&at, &value))
         return false;
     return (*at == '0' || *at == '1') && itrace_ends_token(at[1]) && itrace_skip_blanks(at + 1)[0];
 }
@@ -78,18 +78,18 @@ static const char *take_transfers(const char **at, uint32_t width, bool differen
     uint64_t address = 0, count;
     int64_t difference;
     struct row row = {0};
-    if (differences && !itrace_take_base(at, &address))
+    if (differences && !itrace_parse_base(at, &address))
         return "the base address of the transfers";
     const char *written = *at;
-    if (!itrace_take_decimal(at, &count) || count > ITRACE_BULK_BYTES / width) {
+    if (!itrace_parse_decimal(at, &count) || count > ITRACE_BULK_BYTES / width) {
         *at = written;
         return "how many transfers follow, 256 KiB in all at most";
     }
     for (uint64_t i = 0; i < count; i++) {
-        if (!differences && !itrace_take_base(at, &address))
+        if (!differences && !itrace_parse_base(at, &address))
             return "the address of each transfer";
         if (differences && i) {
-            if (!itrace_take_signed(at, &difference))
+            if (!itrace_parse_signed(at, &difference))
                 return "the difference of each transfer from the one before";
             address += (uint64_t)difference;
         }
@@ -106,9 +106,9 @@ const char *itrace_bulk_take_barrier(const char **at, struct itrace_bulk *copy)
 {
     uint64_t need;
     *copy = (struct itrace_bulk){0};
-    if (!itrace_take_base(at, &copy->barrier))
+    if (!itrace_parse_base(at, &copy->barrier))
         return "the address of a barrier";
-    if (!itrace_take_decimal(at, &need) || need > UINT32_MAX)
+    if (!itrace_parse_decimal(at, &need) || need > UINT32_MAX)
         return "how many copies and arrivals a wait is for";
     copy->need = (uint32_t)need;
     return NULL;
@@ -118,16 +118,16 @@ const char *itrace_bulk_take(const char **at, uint32_t width, struct itrace_bulk
 {
     uint64_t multicast, value;
     *copy = (struct itrace_bulk){0};
-    if (!itrace_take_base(at, &copy->barrier))
+    if (!itrace_parse_base(at, &copy->barrier))
         return "the address of the copy's barrier";
-    if (!itrace_take_decimal(at, &multicast) || multicast > 1)
+    if (!itrace_parse_decimal(at, &multicast) || multicast > 1)
         return "0, or 1 for a copy to several blocks";
     copy->multicast = multicast != 0;
-    if (multicast && !itrace_take_base(at, &value))
+    if (multicast && !itrace_parse_base(at, &value))
         return "the blocks of the cluster that get the copy";
-    if (!itrace_take_decimal(at, &value) || !itrace_take_decimal(at, &value))
+    if (!itrace_parse_decimal(at, &value) || !itrace_parse_decimal(at, &value))
         return "the bytes of the copy, and those out of bounds";
-    if (!itrace_take_decimal(at, &value) || (value != 3 && value != 4))
+    if (!itrace_parse_decimal(at, &value) || (value != 3 && value != 4))
         return "how transfers are written (3 all, 4 differences)";
     return take_transfers(at, width, value == 4, copy);
 }

@@ -159,9 +159,9 @@ static void find_garbage(struct itrace *t, const struct itrace_inst *inst)
 {
     bool has_none = false;
     for (unsigned i = 0; i < inst->destination_count; i++)
-        has_none = has_none || inst->destinations[i] == SASS_NO_REGISTER;
+        has_none = has_none || inst->destinations[i] == SASS_REGISTER_NONE;
     for (unsigned i = 0; i < inst->source_count; i++)
-        has_none = has_none || inst->sources[i] == SASS_NO_REGISTER;
+        has_none = has_none || inst->sources[i] == SASS_REGISTER_NONE;
     if (has_none)
         itrace_odd(t, ITRACE_ODD_REGISTER, t->input.line,
                    "'%s' at PC %04" PRIx32 " has a register above R255: the tracer took something "

@@ -88,16 +88,16 @@ static const char *take_value(struct itrace_header *header, const struct field *
         copy(to, sizeof header->nvbit_version, at);
         return NULL;
     case NUMBER:
-        return itrace_take_decimal(&at, to) && !*at ? NULL : "a whole number";
+        return itrace_parse_decimal(&at, to) && !*at ? NULL : "a whole number";
     case HEX:
-        return itrace_take_base(&at, to) && !*at ? NULL : "an address (0x...)";
+        return itrace_parse_base(&at, to) && !*at ? NULL : "an address (0x...)";
     case DIM:
         return take_dim(at, to) ? NULL : "three positive numbers: (x,y,z)";
     case VERSION:
         return take_version(at, &header->tracer_version, &header->tracer_minor) ? NULL
                                                                                 : "a version";
     case FLAG:
-        if (!itrace_take_decimal(&at, &number) || *at || number > 1)
+        if (!itrace_parse_decimal(&at, &number) || *at || number > 1)
             return "0 or 1";
         header->has_line_info = number == 1;
         return NULL;

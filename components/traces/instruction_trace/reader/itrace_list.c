@@ -38,9 +38,9 @@ static bool take_copy(struct itrace_list *list, const char *text, uint64_t line,
         return false;
     snprintf(address, sizeof address, "%.*s", (int)size, at);
     at += size + 1;
-    if (!itrace_take_address(&p, &c.address) || *p || !itrace_take_decimal(&at, &c.bytes) || *at)
+    if (!itrace_parse_address(&p, &c.address) || *p || !itrace_parse_decimal(&at, &c.bytes) || *at)
         return false;
-    if (c.bytes > ITRACE_MOST_BYTES || c.bytes > UINT64_MAX - c.address) {
+    if (c.bytes > ITRACE_BYTES_MAX || c.bytes > UINT64_MAX - c.address) {
         *wrong = "more than 1 TiB, or behind the last address: no card has that";
         return false;
     }

@@ -28,7 +28,7 @@ struct itrace_list {
 };
 
 /* Bytes that a command may name at most. */
-#define ITRACE_MOST_BYTES (UINT64_C(1) << 40)
+#define ITRACE_BYTES_MAX (UINT64_C(1) << 40)
 
 struct itrace_list_reader {
     const char *path;

@@ -126,15 +126,15 @@ static bool take_register(const char **at, uint16_t *number)
     p += is_uniform;
     if (*p == 'P') {
         p++;
-        if (!itrace_take_decimal(&p, &value) || value > 15)
+        if (!itrace_parse_decimal(&p, &value) || value > 15)
             return false;
         *number = 255;
         *at = p;
         return true;
     }
-    if (*p++ != 'R' || !itrace_take_decimal(&p, &value))
+    if (*p++ != 'R' || !itrace_parse_decimal(&p, &value))
         return false;
-    *number = value > 255 ? SASS_NO_REGISTER
+    *number = value > 255 ? SASS_REGISTER_NONE
                           : (uint16_t)(value + (is_uniform ? SASS_UNIFORM_REGISTER : 0));
     *at = p;
     return true;
@@ -145,7 +145,7 @@ static bool take_registers(struct itrace_program *program, const char **at, cons
                            unsigned limit, uint8_t *count, uint16_t *registers)
 {
     uint64_t value;
-    if (!itrace_take_decimal(at, &value)) {
+    if (!itrace_parse_decimal(at, &value)) {
         char text[64];
         snprintf(text, sizeof text, "the number of %s registers", what);
         return expected(program, text, *at);
@@ -174,9 +174,9 @@ static bool take_opcode(struct itrace_program *program, const char **at, char *n
     }
     if (size == 0)
         return expected(program, "an opcode", p);
-    if (size > SASS_MAX_OPCODE)
+    if (size > SASS_OPCODE_MAX)
         return fail(program, "the opcode has %zu characters; at most %d are allowed", size,
-                    SASS_MAX_OPCODE);
+                    SASS_OPCODE_MAX);
     memcpy(name, p, size);
     name[size] = '\0';
     *at = itrace_skip_blanks(p + size);
@@ -191,7 +191,7 @@ static void take_group(const char **at, struct itrace_inst *inst)
     int64_t value;
     if (!strstr(inst->name, "GMMA"))
         return;
-    while (itrace_take_signed(&p, &value))
+    while (itrace_parse_signed(&p, &value))
         numbers++;
     if (numbers < 4 && !(numbers == 3 && **at == '1'))
         return;
@@ -215,14 +215,14 @@ static bool take_bulk_width(struct itrace_program *program, uint64_t width,
 static bool take_head(struct itrace_program *program, const char **at, struct itrace_inst *inst)
 {
     uint64_t width;
-    if (!take_registers(program, at, "destination", ITRACE_MAX_DESTINATIONS,
+    if (!take_registers(program, at, "destination", ITRACE_DESTINATIONS_MAX,
                         &inst->destination_count, inst->destinations)
         || !take_opcode(program, at, inst->name)
-        || !take_registers(program, at, "source", ITRACE_MAX_SOURCES, &inst->source_count,
+        || !take_registers(program, at, "source", ITRACE_SOURCES_MAX, &inst->source_count,
                            inst->sources))
         return false;
     take_group(at, inst);
-    if (!itrace_take_decimal(at, &width))
+    if (!itrace_parse_decimal(at, &width))
         return expected(program, "the width of the access in bytes", *at);
     if (itrace_bulk_names(inst->name))
         return take_bulk_width(program, width, inst);
@@ -243,7 +243,7 @@ static bool has_head(const struct itrace_inst *inst, const char *at)
 static bool take_list(struct itrace_program *program, const char **at, struct itrace_step *step)
 {
     for (unsigned i = 0; i < step->count; i++)
-        if (!itrace_take_base(at, &step->address[i])) {
+        if (!itrace_parse_base(at, &step->address[i])) {
             char text[80];
             snprintf(text, sizeof text, "address %u of %u (one for each active lane)", i + 1,
                      step->count);
@@ -256,9 +256,9 @@ static bool take_list(struct itrace_program *program, const char **at, struct it
 static bool take_stride(struct itrace_program *program, const char **at, struct itrace_step *step)
 {
     uint64_t base;
-    if (!itrace_take_base(at, &base))
+    if (!itrace_parse_base(at, &base))
         return expected(program, "the base address (0x...)", *at);
-    if (!itrace_take_signed(at, &step->stride))
+    if (!itrace_parse_signed(at, &step->stride))
         return expected(program, "the stride", *at);
     uint64_t mask = step->mask;
     if (mask) {
@@ -275,14 +275,14 @@ static bool take_stride(struct itrace_program *program, const char **at, struct 
 static bool take_deltas(struct itrace_program *program, const char **at, struct itrace_step *step)
 {
     uint64_t base;
-    if (!itrace_take_base(at, &base))
+    if (!itrace_parse_base(at, &base))
         return expected(program, "the base address (0x...)", *at);
     for (unsigned i = 0; i < step->count; i++) {
         int64_t delta;
         step->address[i] = base;
         if (i + 1 == step->count)
             break;
-        if (!itrace_take_signed(at, &delta)) {
+        if (!itrace_parse_signed(at, &delta)) {
             char text[80];
             snprintf(text, sizeof text, "difference %u of %u (active lanes but one)", i + 1,
                      step->count - 1);
@@ -310,7 +310,7 @@ static bool take_addresses(struct itrace_program *program, const char **at,
     uint64_t mode;
     step->count = (unsigned)__builtin_popcountll(step->mask);
     const char *written = *at;
-    if (!itrace_take_decimal(at, &mode) || mode > ITRACE_MODE_DELTA)
+    if (!itrace_parse_decimal(at, &mode) || mode > ITRACE_MODE_DELTA)
         return expected(program, "how addresses are written (0 all, 1 stride, 2 differences)",
                         written);
     step->mode = (enum itrace_mode)mode;
@@ -352,9 +352,9 @@ static bool take_immediates(struct itrace_program *program, const struct itrace_
     while (**at && **at != 'N' && **at != 'V') {
         int64_t value;
         uint64_t bits;
-        if (itrace_take_signed(at, &value))
+        if (itrace_parse_signed(at, &value))
             ;
-        else if (itrace_take_address(at, &bits))
+        else if (itrace_parse_address(at, &bits))
             value = (int64_t)bits;
         else
             return expected(program, "an immediate or the end of the line", *at);
@@ -382,10 +382,10 @@ static bool take_values(struct itrace_program *program, const struct itrace_layo
     while (has_values && **at) {
         uint64_t count, value;
         unsigned digits;
-        if (!itrace_take_decimal(at, &count) || count > ITRACE_MAX_LANES)
+        if (!itrace_parse_decimal(at, &count) || count > ITRACE_LANES_MAX)
             return expected(program, "how many values of a register follow", *at);
         for (unsigned i = 0; i < count; i++)
-            if (!itrace_take_address(at, &value) && !itrace_take_hex(at, &value, &digits))
+            if (!itrace_parse_address(at, &value) && !itrace_parse_hex(at, &value, &digits))
                 return expected(program, "a register's value", *at);
     }
     return !**at || expected(program, "the end of the line", *at);
@@ -444,15 +444,15 @@ static bool take_place(struct itrace_program *program, const struct itrace_layou
     uint64_t value;
     unsigned digits;
     if (layout->has_line) {
-        if (!itrace_take_decimal(at, &value) || value > UINT32_MAX)
+        if (!itrace_parse_decimal(at, &value) || value > UINT32_MAX)
             return expected(program, "the line of the source", *at);
         key->source_line = (uint32_t)value;
     }
-    if (!itrace_take_hex(at, &value, &digits) || value > UINT32_MAX)
+    if (!itrace_parse_hex(at, &value, &digits) || value > UINT32_MAX)
         return expected(program, "the PC (hexadecimal)", *at);
     key->pc = (uint32_t)value;
     const char *mask = *at;
-    if (!itrace_take_hex(at, &step->mask, &digits) || digits != layout->mask_digits) {
+    if (!itrace_parse_hex(at, &step->mask, &digits) || digits != layout->mask_digits) {
         char text[64];
         snprintf(text, sizeof text, "the mask (%u hexadecimal digits)", layout->mask_digits);
         return expected(program, text, mask);

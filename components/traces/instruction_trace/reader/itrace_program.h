@@ -18,14 +18,14 @@
 #include "itrace_bulk.h"
 
 /* Maxima of a line. NVBit's tool has arrays for so many. */
-#define ITRACE_MAX_DESTINATIONS 1
-#define ITRACE_MAX_SOURCES      5
-#define ITRACE_MAX_LANES        64
+#define ITRACE_DESTINATIONS_MAX 1
+#define ITRACE_SOURCES_MAX      5
+#define ITRACE_LANES_MAX        64
 /* Uniform registers are numbered after the 256 of a thread, as the tracer numbers them itself. */
 #define SASS_UNIFORM_REGISTER   256
 /* A number that no register has. */
-#define SASS_NO_REGISTER        512
-#define SASS_MAX_OPCODE         63
+#define SASS_REGISTER_NONE      512
+#define SASS_OPCODE_MAX         63
 
 struct itrace_inst {
     uint32_t id;          /* 0, 1, ... in the order of first appearance */
@@ -38,10 +38,10 @@ struct itrace_inst {
     uint32_t bulk; /* bytes of each transfer of a bulk copy; 0: it is none, or they are not told */
     uint8_t destination_count, source_count, immediate_count;
     uint8_t width; /* bytes of one lane's access; 0: the line has no addresses */
-    uint16_t destinations[ITRACE_MAX_DESTINATIONS], sources[ITRACE_MAX_SOURCES];
+    uint16_t destinations[ITRACE_DESTINATIONS_MAX], sources[ITRACE_SOURCES_MAX];
     int64_t immediates[2];
     uint64_t steps;                 /* how often it was executed so far */
-    char name[SASS_MAX_OPCODE + 1]; /* with modifiers */
+    char name[SASS_OPCODE_MAX + 1]; /* with modifiers */
 
     /* For the reader: the line's text from ndst to mem_width, the immediates, and the neighbours.
      */
@@ -63,7 +63,7 @@ struct itrace_step {
     enum itrace_mode mode;
     int64_t stride; /* ITRACE_MODE_STRIDE */
     unsigned count; /* addresses: one for each active lane, from lane 0 up; 0 without addresses */
-    uint64_t address[ITRACE_MAX_LANES];
+    uint64_t address[ITRACE_LANES_MAX];
     struct itrace_bulk copy;
 };
 

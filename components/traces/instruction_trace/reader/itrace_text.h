@@ -24,7 +24,7 @@ static inline bool itrace_ends_token(char c)
     return c == '\0' || itrace_is_blank(c);
 }
 
-static inline bool itrace_take_decimal(const char **at, uint64_t *value)
+static inline bool itrace_parse_decimal(const char **at, uint64_t *value)
 {
     const char *p = *at;
     uint64_t v = 0;
@@ -70,7 +70,7 @@ static inline bool itrace_is_triple(const char *at, uint32_t triple[3])
 }
 
 /* Hexadecimal without 0x; *digits gets how many there were. */
-static inline bool itrace_take_hex(const char **at, uint64_t *value, unsigned *digits)
+static inline bool itrace_parse_hex(const char **at, uint64_t *value, unsigned *digits)
 {
     const char *p = *at;
     uint64_t v = 0;
@@ -89,29 +89,29 @@ static inline bool itrace_take_hex(const char **at, uint64_t *value, unsigned *d
 }
 
 /* Hexadecimal with 0x. */
-static inline bool itrace_take_address(const char **at, uint64_t *value)
+static inline bool itrace_parse_address(const char **at, uint64_t *value)
 {
     const char *p = *at + 2;
     unsigned digits;
     if ((*at)[0] != '0' || ((*at)[1] != 'x' && (*at)[1] != 'X')
-        || !itrace_take_hex(&p, value, &digits))
+        || !itrace_parse_hex(&p, value, &digits))
         return false;
     *at = p;
     return true;
 }
 
 /* Hexadecimal, with or without 0x, as tracers write addresses. */
-static inline bool itrace_take_base(const char **at, uint64_t *value)
+static inline bool itrace_parse_base(const char **at, uint64_t *value)
 {
     unsigned digits;
-    return itrace_take_address(at, value) || itrace_take_hex(at, value, &digits);
+    return itrace_parse_address(at, value) || itrace_parse_hex(at, value, &digits);
 }
 
-static inline bool itrace_take_signed(const char **at, int64_t *value)
+static inline bool itrace_parse_signed(const char **at, int64_t *value)
 {
     const char *p = *at + (**at == '-');
     uint64_t size;
-    if (!itrace_take_decimal(&p, &size) || size > (uint64_t)INT64_MAX + (**at == '-'))
+    if (!itrace_parse_decimal(&p, &size) || size > (uint64_t)INT64_MAX + (**at == '-'))
         return false;
     *value = (int64_t)(**at == '-' ? 0 - size : size);
     *at = p;

@@ -32,7 +32,7 @@ static void add_lines(struct collector *c, const uint64_t *lines, unsigned count
 static void add_accesses(struct collector *c, const struct itrace *t)
 {
     const struct itrace_step *step = &t->step;
-    uint64_t lines[2 * ITRACE_MAX_LANES];
+    uint64_t lines[2 * ITRACE_LANES_MAX];
     unsigned count = 0;
     for (unsigned i = 0; i < step->count; i++) {
         uint64_t address = step->address[i];

@@ -115,7 +115,7 @@ static void check_lines(const struct coalescer_case *c, const struct coalesced_l
 ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
 {
     static uint8_t memory[SPACE], written[SPACE], expected[SPACE];
-    struct coalesced_line lines[COALESCER_MAX_LINES];
+    struct coalesced_line lines[COALESCER_LINES_MAX];
     struct isa_memory m;
     uint8_t stage[64 * 16] = {0};
     fill(&m, c);
@@ -238,7 +238,7 @@ Test(coalescer, all_lanes_at_once_are_seen_as_one_by_one)
 
 Test(coalescer, ways_to_find_lines_agree)
 {
-    struct coalesced_line simple[COALESCER_MAX_LINES], general[COALESCER_MAX_LINES];
+    struct coalesced_line simple[COALESCER_LINES_MAX], general[COALESCER_LINES_MAX];
     srand(5);
     for (unsigned round = 0; round < 2000; round++) {
         struct isa_memory m = {.bytes = 4, .mask = random_mask()};
@@ -292,7 +292,7 @@ Test(coalescer, one_address_for_all_lanes_is_one_message_a_lane)
 
 Test(coalescer, highest_lane_wins_a_store_to_one_address)
 {
-    struct coalesced_line lines[COALESCER_MAX_LINES];
+    struct coalesced_line lines[COALESCER_LINES_MAX];
     struct isa_memory m = {.kind = ISA_MEMORY_STORE, .bytes = 4, .mask = 0xff};
     uint32_t stage[64];
     uint8_t line[64];

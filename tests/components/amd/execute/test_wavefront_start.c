@@ -55,7 +55,7 @@ static struct started start(enum isa_target target, const struct aql_descriptor 
     struct started s = {.placement = common_of(target, &packet, descriptor)};
     work_cut_group(id, &s.placement);
     s.placement.scratch_wavefront = 2;
-    for (uint32_t i = 0; i < WORK_MAX_PRELOADED; i++)
+    for (uint32_t i = 0; i < WORK_PRELOADED_MAX; i++)
         s.placement.preloaded[i] = 100 + i;
     memset(s.vgpr, 0xee, sizeof s.vgpr);
     wavefront_start(target, &s.wave, s.vgpr, &s.placement, id, 1);

@@ -103,7 +103,7 @@ static void run_marked(accessor *access, struct machine *m, const struct row *ro
     static struct page_table no_pages;
     struct host_view view = {.program = &no_program,
                              .pages = &no_pages,
-                             .unit = HOST_VIEW_NO_UNIT,
+                             .unit = HOST_VIEW_UNIT_NONE,
                              .footprint = marks,
                              .count = 1};
     view.span[0] = (struct host_span){START, BYTES, marks ? memory.bytes : (char *)m->bytes, false};

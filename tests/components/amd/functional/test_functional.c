@@ -209,10 +209,10 @@ Test(functional, a_work_group_that_waits_gives_way_to_the_one_it_waits_for)
 
 Test(functional, launches_that_wait_yield_to_the_one_they_wait_for)
 {
-    static struct functional_result waiting[FUNCTIONAL_LAUNCHES];
+    static struct functional_result waiting[FUNCTIONAL_LAUNCHES_MAX];
     uint64_t executed = 0;
     open_memory(handshake, sizeof handshake);
-    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES - 1; i++) {
+    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES_MAX - 1; i++) {
         waiting[i] = run_some(DATA, 2, 0, 1);
         cr_assert_eq(waiting[i].end, FUNCTIONAL_YIELDED);
         executed += waiting[i].instructions;
@@ -225,11 +225,11 @@ Test(functional, launches_that_wait_yield_to_the_one_they_wait_for)
     cr_assert_gt(last.instructions, waiting[0].instructions);
     uint32_t one = 1;
     put_memory(FIRST_PHYSICAL + 5 * PAGE, &one, sizeof one);
-    functional_resume(last.number, executed + last.instructions, FUNCTIONAL_NOTHING, &last);
+    functional_resume(last.number, executed + last.instructions, FUNCTIONAL_NONE, &last);
     cr_assert_eq(last.end, FUNCTIONAL_DONE, "%s", last.text);
     cr_assert(functional_has_room(1));
     cr_assert_eq(run_some(DATA, 2, 1, 1).work_groups, 1); /* beside those that have yielded */
-    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES - 1; i++) {
+    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES_MAX - 1; i++) {
         uint64_t before = waiting[i].instructions;
         functional_resume(waiting[i].number, executed, FUNCTIONAL_ANYTHING, &waiting[i]);
         cr_assert_eq(waiting[i].end, FUNCTIONAL_DONE, "%s", waiting[i].text);

@@ -80,7 +80,7 @@ static inline void rows_next_variant(void)
 static inline void rows_fail(const struct rows_machine *before, const struct rows_machine *expected,
                              const struct rows_machine *actual, const struct isa_inst *inst)
 {
-    char text[ISA_MAX_TEXT];
+    char text[ISA_TEXT_MAX];
     isa_format(inst, UINT64_MAX, text, sizeof text);
     fprintf(stderr, "%s: %s (%s), exec %llx, mode %x, scc %u\n", isa_target_name(inst->target),
             text, isa_variant_name(isa_variant_current()),

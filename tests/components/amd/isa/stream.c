@@ -123,7 +123,7 @@ void stream_run(struct stream *s, enum isa_target target, const uint8_t *code, s
     s->end = STREAM_STEPS;
     for (s->steps = 0; s->steps < steps; s->steps++) {
         struct isa_inst inst;
-        char text[ISA_MAX_TEXT];
+        char text[ISA_TEXT_MAX];
         if (s->wave.pc >= size || s->wave.pc % 4) {
             s->end = STREAM_LEFT;
             return;

@@ -21,7 +21,7 @@ static uint32_t random32(void)
 static void decode(enum isa_target target, const char *text, const uint32_t *word,
                    struct isa_inst *inst)
 {
-    char found[ISA_MAX_TEXT];
+    char found[ISA_TEXT_MAX];
     cr_assert_gt(isa_decode(target, word, 12, inst), 0, "%s does not decode", text);
     isa_format(inst, UINT64_MAX, found, sizeof found);
     cr_assert_str_eq(found, text);

@@ -116,7 +116,7 @@ Test(isa_decode, random_words_never_escape_their_bounds)
         for (unsigned j = 0; j < 3; j++)
             word[j] = (uint32_t)(splitmix64(&state) >> 32);
         struct isa_inst inst;
-        char text[ISA_MAX_TEXT];
+        char text[ISA_TEXT_MAX];
         int size = isa_decode(i & 1 ? ISA_GFX803 : ISA_GFX906, word, 12, &inst);
         if (size < 0 && size != ISA_ERROR_UNIMPLEMENTED)
             continue;
@@ -218,7 +218,7 @@ Test(isa_decode, prints_what_llvm_prints)
     for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {
         uint32_t word[3] = {printed[i].word[0], printed[i].word[1], 0};
         struct isa_inst inst;
-        char text[ISA_MAX_TEXT];
+        char text[ISA_TEXT_MAX];
         int size = isa_decode(printed[i].target, word, 12, &inst);
         cr_expect_eq(size > 0 || size == ISA_ERROR_UNIMPLEMENTED, printed[i].text != NULL, "%08x",
                      word[0]);

@@ -426,7 +426,7 @@ static unsigned long checked;
 static void show(const struct form *f, const struct isa_inst *inst, const struct machine *m,
                  unsigned lane, const char *what, uint64_t got, uint64_t expected)
 {
-    char text[ISA_MAX_TEXT];
+    char text[ISA_TEXT_MAX];
     isa_format(inst, UINT64_MAX, text, sizeof text);
     cr_log_error("%s: %s, mode %x, lane %u: %s %llx, expected %llx", isa_target_name(f->target),
                  text, f->mode, lane, what, (unsigned long long)got, (unsigned long long)expected);
@@ -482,7 +482,7 @@ static void run_both(const struct isa_inst *inst, struct machine *m, struct mach
     isa_workspace_begin(&work);
     cr_assert_eq(ready.run(&other->ctx, &other->wave, &ready, &work), ISA_OK);
     isa_workspace_end(&work);
-    char text[ISA_MAX_TEXT];
+    char text[ISA_TEXT_MAX];
     isa_format(inst, UINT64_MAX, text, sizeof text);
     cr_assert(!memcmp(m->vgpr, other->vgpr, sizeof m->vgpr)
                   && !memcmp(&m->wave, &other->wave, sizeof m->wave),

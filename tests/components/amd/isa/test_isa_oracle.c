@@ -20,8 +20,8 @@ enum {
     ROUNDS = 32,
     ROUNDS_FULL = 3200,
     SHOWN = 4,
-    LEAST_WORDS = 100000,
-    LEAST_OPCODES = 1500
+    WORDS_MIN = 100000,
+    OPCODES_MIN = 1500
 };
 
 struct allowed {
@@ -100,7 +100,7 @@ static bool strip_doubts(char *text)
 static unsigned compare_words(void *context, const uint32_t word[3])
 {
     struct comparison *c = context;
-    char theirs[ORACLE_TEXT] = "", ours[ISA_MAX_TEXT] = "";
+    char theirs[ORACLE_TEXT] = "", ours[ISA_TEXT_MAX] = "";
     struct isa_inst inst;
     if (oracle_is_unsafe(word))
         return 0;
@@ -168,8 +168,8 @@ static void compare(enum isa_target target)
             isa_target_name(target), c.words, c.swept, c.swept_opcodes, c.equal, c.doubted,
             c.allowed, c.different);
     cr_expect_eq(c.different, 0);
-    cr_expect_geq(c.words, LEAST_WORDS);
-    cr_expect_geq(c.swept_opcodes, LEAST_OPCODES);
+    cr_expect_geq(c.words, WORDS_MIN);
+    cr_expect_geq(c.swept_opcodes, OPCODES_MIN);
     cr_expect_lt(c.allowed, c.words / 100, "the list of what may differ allows too much");
 }
 

@@ -118,7 +118,7 @@ static bool random_instruction(enum isa_target target, struct isa_inst *inst)
 static void compare(const struct machine *a, const struct machine *b, const struct isa_inst *inst,
                     unsigned variant)
 {
-    char text[ISA_MAX_TEXT];
+    char text[ISA_TEXT_MAX];
     bool same =
         !memcmp(a->vgpr, b->vgpr, REGISTERS * 256) && !memcmp(&a->wave, &b->wave, sizeof a->wave);
     if (same)

@@ -306,8 +306,8 @@ Test(isa_salu, control_instructions_carry_flags)
         cr_expect_eq(inst.simm, rows[i].imm);
         if (rows[i].flag == ISA_IS_WAITCNT) {
             cr_expect_eq(inst.wait_vm, 2);
-            cr_expect_eq(inst.wait_lgkm, ISA_NO_WAIT);
-            cr_expect_eq(inst.wait_exp, ISA_NO_WAIT);
+            cr_expect_eq(inst.wait_lgkm, ISA_WAIT_NONE);
+            cr_expect_eq(inst.wait_exp, ISA_WAIT_NONE);
         }
     }
 }

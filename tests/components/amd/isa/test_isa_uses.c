@@ -92,7 +92,7 @@ static unsigned as_many(void)
 static void compare(const struct stream *plain, const struct stream *other,
                     const struct isa_inst *inst)
 {
-    char text[ISA_MAX_TEXT];
+    char text[ISA_TEXT_MAX];
     const char *difference = stream_difference(plain, other);
     isa_format(inst, UINT64_MAX, text, sizeof text);
     cr_assert_null(difference, "%s: '%s' differs in %s",

@@ -13,7 +13,7 @@
 #include "sector_reference.h"
 
 enum { TOP, BOTTOM, CONTROL };
-enum { NO_BYPASS = false, BYPASS = true };
+enum { BYPASS_NONE = false, BYPASS = true };
 
 static const struct build_port ports[] = {
     {"top", BUILD_IN, false}, {"bottom", BUILD_OUT, false}, {"control", BUILD_IN, false}};
@@ -134,9 +134,9 @@ ParameterizedTest(struct latency_case *p, sector_cache, latency_is_latency_plus_
     struct sector_cache_params k = plain();
     k.latency = p->latency;
     set_up(k, p->memory);
-    send(sector_load(10, 1, 0x80, 1, NO_BYPASS));
-    send(sector_load(1000, 2, 0x80, 1, NO_BYPASS));
-    send(sector_load(2000, 3, 0x80, 3, NO_BYPASS));
+    send(sector_load(10, 1, 0x80, 1, BYPASS_NONE));
+    send(sector_load(1000, 2, 0x80, 1, BYPASS_NONE));
+    send(sector_load(2000, 3, 0x80, 3, BYPASS_NONE));
     run();
     uint64_t hit = (uint64_t)p->latency + 1;
     cr_expect_eq(seen(1), 10 + hit + p->memory + 1);
@@ -177,11 +177,11 @@ ParameterizedTest(struct rate_case *p, sector_cache, hits_stream_at_the_rate_of_
     k.banks = p->banks;
     set_up(k, 10);
     for (uint16_t i = 0; i < 8; i++)
-        send(sector_load(1, i, i * 128u, 15, NO_BYPASS));
+        send(sector_load(1, i, i * 128u, 15, BYPASS_NONE));
     for (uint16_t i = 0; i < 128; i++) {
         unsigned sector = i * p->distance % 32;
         send(sector_load(500, (uint16_t)(100 + i), sector / 4 * 128u, p->sectors << sector % 4,
-                         NO_BYPASS));
+                         BYPASS_NONE));
     }
     run();
     cr_expect_eq(seen(100), 500 + 4 + 1);
@@ -196,9 +196,9 @@ Test(sector_cache, a_request_waits_for_all_of_its_banks)
     struct sector_cache_params k = plain();
     k.ports = 2;
     set_up(k, 10);
-    send(sector_load(1, 0, 0x80, 15, NO_BYPASS));
+    send(sector_load(1, 0, 0x80, 15, BYPASS_NONE));
     for (uint16_t i = 0; i < 40; i++)
-        send(sector_load(500, (uint16_t)(100 + i), 0x80, i % 2 ? 3 : 2, NO_BYPASS));
+        send(sector_load(500, (uint16_t)(100 + i), 0x80, i % 2 ? 3 : 2, BYPASS_NONE));
     run();
     cr_expect_eq(seen(139), seen(100) + 39);
     cr_expect_eq(stats()->bank_conflicts, 39);
@@ -207,11 +207,11 @@ Test(sector_cache, a_request_waits_for_all_of_its_banks)
 Test(sector_cache, loads_of_one_line_share_an_mshr_and_ask_once_for_each_sector)
 {
     set_up(plain(), 100);
-    send(sector_load(1, 1, 0x100, 1, NO_BYPASS));
-    send(sector_load(2, 2, 0x100, 3, NO_BYPASS));
-    send(sector_load(3, 3, 0x100, 1, NO_BYPASS));
-    send(sector_load(4, 4, 0x100, 12, NO_BYPASS));
-    send(sector_load(5, 5, 0x100, 15, NO_BYPASS));
+    send(sector_load(1, 1, 0x100, 1, BYPASS_NONE));
+    send(sector_load(2, 2, 0x100, 3, BYPASS_NONE));
+    send(sector_load(3, 3, 0x100, 1, BYPASS_NONE));
+    send(sector_load(4, 4, 0x100, 12, BYPASS_NONE));
+    send(sector_load(5, 5, 0x100, 15, BYPASS_NONE));
     run();
     cr_expect_eq(harness_count(memory), 3);
     cr_expect_eq(below(SECTOR_MEM_LOAD), 4);
@@ -237,9 +237,9 @@ Test(sector_cache, misses_overlap_up_to_the_number_of_mshrs_and_targets)
     k.size = 65536;
     set_up(k, 100);
     for (uint16_t i = 0; i < 64; i++)
-        send(sector_load(1, i, i * 128u, 1, NO_BYPASS));
+        send(sector_load(1, i, i * 128u, 1, BYPASS_NONE));
     for (uint16_t i = 0; i < 20; i++)
-        send(sector_load(2000, (uint16_t)(100 + i), 0x100000, 1, NO_BYPASS));
+        send(sector_load(2000, (uint16_t)(100 + i), 0x100000, 1, BYPASS_NONE));
     run();
     cr_expect_geq(seen(63), 8 * 101);
     cr_expect_leq(seen(63), 8 * 101 + 20);
@@ -266,9 +266,9 @@ Test(sector_cache, misses_are_answered_so_many_sectors_a_cycle)
         k.answers = cases[i].answers;
         set_up(k, 100);
         for (uint16_t t = 0; t < 8; t++)
-            send(sector_load(1, t, 0, (uint8_t)cases[i].sectors, NO_BYPASS));
+            send(sector_load(1, t, 0, (uint8_t)cases[i].sectors, BYPASS_NONE));
         for (uint16_t t = 8; t < 12; t++)
-            send(sector_load(2000, t, 0, 1, NO_BYPASS));
+            send(sector_load(2000, t, 0, 1, BYPASS_NONE));
         run();
         for (uint16_t t = 1; t < 8; t++)
             cr_expect_eq(seen(t) - seen(0), t / (uint64_t)(k.answers ? k.answers : 4),
@@ -286,11 +286,11 @@ Test(sector_cache, an_answer_is_taken_beside_those_that_are_served)
     k.answers = 1;
     k.ports = 4;
     set_up(k, 100);
-    send(sector_load(1, 0, 0, 1, NO_BYPASS));
-    send(sector_load(1, 8, 0x80, 2, NO_BYPASS));
+    send(sector_load(1, 0, 0, 1, BYPASS_NONE));
+    send(sector_load(1, 8, 0x80, 2, BYPASS_NONE));
     for (uint16_t t = 1; t < 8; t++)
-        send(sector_load(2, t, 0, 1, NO_BYPASS));
-    send(sector_load(107, 9, 0x80, 2, NO_BYPASS));
+        send(sector_load(2, t, 0, 1, BYPASS_NONE));
+    send(sector_load(107, 9, 0x80, 2, BYPASS_NONE));
     run();
     cr_expect_eq(stats()->hits, 1);
     cr_expect_eq(seen(9), 107 + (uint64_t)k.latency + 1);
@@ -309,7 +309,7 @@ Test(sector_cache, sectors_go_below_each_on_its_own)
     struct sector_cache_params k = plain();
     k.miss_queue = 16;
     set_up(k, 100);
-    send(sector_load(1, 1, 0x100, 15, NO_BYPASS));
+    send(sector_load(1, 1, 0x100, 15, BYPASS_NONE));
     send(sector_store(300, 2, 0x300, 7, 2));
     send(sector_atomic(600, 3, 0x500, 3, 9));
     run();
@@ -343,7 +343,7 @@ Test(sector_cache, lower_banks_join_the_queue_of_misses_first)
     k.miss_queue = 4;
     set_up(k, 400);
     for (uint16_t t = 0; t < 8; t++)
-        send(sector_load(1, t, t * 128u, 15, NO_BYPASS));
+        send(sector_load(1, t, t * 128u, 15, BYPASS_NONE));
     run();
     cr_assert_eq(harness_count(memory), 32);
     for (uint32_t i = 0; i < 32; i++) {
@@ -370,8 +370,8 @@ Test(sector_cache, merges_are_limited_by_sector)
         k.mshrs = cases[i].mshrs;
         set_up(k, 100);
         for (uint16_t t = 0; t < 2; t++)
-            send(sector_load(1, t, 0, 1, NO_BYPASS));
-        send(sector_load(1, 2, 0, cases[i].third, NO_BYPASS));
+            send(sector_load(1, t, 0, 1, BYPASS_NONE));
+        send(sector_load(1, 2, 0, cases[i].third, BYPASS_NONE));
         run();
         cr_expect_eq(stats()->reservation_fails, cases[i].waits, "case %zu", i);
     }
@@ -387,7 +387,7 @@ Test(sector_cache, lines_under_way_hold_their_ways_only_if_allocated_on_miss)
         k.mshrs = 4;
         set_up(k, 100);
         for (uint16_t i = 0; i < 6; i++)
-            send(sector_load(1, i, i * 512u, 1, NO_BYPASS));
+            send(sector_load(1, i, i * 512u, 1, BYPASS_NONE));
         run();
         uint64_t rounds = allocate == SECTOR_CACHE_ALLOCATE_MISS   ? 3
                           : allocate == SECTOR_CACHE_ALLOCATE_FILL ? 2
@@ -396,7 +396,7 @@ Test(sector_cache, lines_under_way_hold_their_ways_only_if_allocated_on_miss)
         cr_expect_lt(seen(5), rounds * 101 + 25, "policy %d: %d", (int)allocate, (int)seen(5));
         cr_expect_eq(stats()->evictions, 4);
         cr_expect_eq(stats()->misses, 6);
-        send(sector_load(2000, 9, 5 * 512u, 1, NO_BYPASS));
+        send(sector_load(2000, 9, 5 * 512u, 1, BYPASS_NONE));
         run();
         cr_expect_eq(stats()->hits, 1);
     }
@@ -474,7 +474,7 @@ static struct harness_message message_of(const struct random_request *r, uint64_
 {
     switch (r->kind) {
     case SECTOR_MEM_LOAD:
-        return sector_load(cycle, tag, r->number * 128, r->sectors, NO_BYPASS);
+        return sector_load(cycle, tag, r->number * 128, r->sectors, BYPASS_NONE);
     case SECTOR_MEM_STORE:
         return sector_store(cycle, tag, r->number * 128, r->sectors, r->partial);
     case SECTOR_MEM_ATOMIC:
@@ -763,20 +763,20 @@ Test(sector_cache, a_flush_writes_what_is_dirty_and_an_invalidation_forgets)
     set_up(back(), 20);
     send(sector_store(1, 1, 0x000, 5, 4));
     send(sector_store(2, 2, 0x480, 8, 0));
-    send(sector_load(3, 3, 0x900, 1, NO_BYPASS));
+    send(sector_load(3, 3, 0x900, 1, BYPASS_NONE));
     run();
     command(sector_flush(0, false));
     cr_expect_eq(stats()->writebacks, 3);
     cr_expect_eq(below(SECTOR_MEM_STORE), 3);
-    send(sector_load(1000, 4, 0x000, 1, NO_BYPASS));
-    send(sector_load(1001, 5, 0x000, 4, NO_BYPASS)); /* written in part: fetched */
+    send(sector_load(1000, 4, 0x000, 1, BYPASS_NONE));
+    send(sector_load(1001, 5, 0x000, 4, BYPASS_NONE)); /* written in part: fetched */
     run();
     cr_expect_eq(stats()->hits, 1);
     cr_expect_eq(stats()->sector_misses, 2); /* the store had one */
     command(sector_flush(0, false));
     cr_expect_eq(stats()->writebacks, 3); /* nothing is dirty any more */
     command(sector_invalidate(0));
-    send(sector_load(3000, 6, 0x000, 1, NO_BYPASS));
+    send(sector_load(3000, 6, 0x000, 1, BYPASS_NONE));
     run();
     cr_expect_eq(stats()->misses, 4);
 }
@@ -796,7 +796,7 @@ Test(sector_cache, an_invalidation_that_would_lose_stores_is_an_error)
 Test(sector_cache, a_request_of_no_sectors_is_an_error)
 {
     set_up(back(), 20);
-    send(sector_load(1, 1, 0x080, 0, NO_BYPASS));
+    send(sector_load(1, 1, 0x080, 0, BYPASS_NONE));
     cr_expect_eq(harness_run(), ENGINE_FAILED);
     cr_expect_not_null(strstr(engine_failure(), "no sectors"));
     engine_clear_failure();
@@ -811,25 +811,26 @@ Test(sector_cache, shared_memory_takes_whole_ways)
     set_up(k, 10);
     for (uint16_t round = 0; round < 2; round++)
         for (uint16_t i = 0; i < 4; i++)
-            send(sector_load(1 + round * 200u, (uint16_t)(round * 4 + i), i * 1024u, 1, NO_BYPASS));
+            send(sector_load(1 + round * 200u, (uint16_t)(round * 4 + i), i * 1024u, 1,
+                             BYPASS_NONE));
     run();
     cr_expect_eq(stats()->hits, 4);
     command(sector_carve_message(0, 1025)); /* a way has 1 KiB */
     for (uint16_t round = 0; round < 2; round++)
         for (uint16_t i = 0; i < 3; i++)
             send(sector_load(2000 + round * 200u + i * 20u, (uint16_t)(20 + round * 4 + i),
-                             i * 1024u, 1, NO_BYPASS));
+                             i * 1024u, 1, BYPASS_NONE));
     run();
     cr_expect_eq(stats()->hits, 4); /* three lines in two ways, oldest first: none is found again */
     command(sector_carve_message(0, 0));
     for (uint16_t round = 0; round < 2; round++)
         for (uint16_t i = 0; i < 4; i++)
             send(sector_load(4000 + round * 200u, (uint16_t)(40 + round * 4 + i), i * 1024u, 1,
-                             NO_BYPASS));
+                             BYPASS_NONE));
     run();
     cr_expect_eq(stats()->hits, 8);
     command(sector_carve_message(0, 4096));
-    send(sector_load(6000, 60, 0, 1, NO_BYPASS));
+    send(sector_load(6000, 60, 0, 1, BYPASS_NONE));
     cr_expect_eq(harness_run(), ENGINE_FAILED);
     cr_expect_not_null(strstr(engine_failure(), "shared memory has taken all ways"));
     engine_clear_failure();
@@ -853,7 +854,7 @@ ParameterizedTest(struct atomic_case *p, sector_cache, atomics_keep_their_banks_
     struct sector_cache_params k = back();
     k.atomic_rate = p->rate;
     set_up(k, 10);
-    send(sector_load(1, 1, 0x80, 15, NO_BYPASS));
+    send(sector_load(1, 1, 0x80, 15, BYPASS_NONE));
     for (uint16_t i = 0; i < 10; i++)
         send(sector_atomic(100, (uint16_t)(10 + i), 0x80, p->sectors, p->count));
     run();
@@ -867,12 +868,12 @@ ParameterizedTest(struct atomic_case *p, sector_cache, atomics_keep_their_banks_
 Test(sector_cache, loads_past_it_and_atomics_below_leave_no_copy)
 {
     set_up(plain(), 10);
-    send(sector_load(1, 1, 0x80, 3, NO_BYPASS));
+    send(sector_load(1, 1, 0x80, 3, BYPASS_NONE));
     send(sector_load(100, 2, 0x80, 3, BYPASS));
     send(sector_load(200, 3, 0x1080, 3, BYPASS));
-    send(sector_load(300, 4, 0x1080, 3, NO_BYPASS)); /* not here */
+    send(sector_load(300, 4, 0x1080, 3, BYPASS_NONE)); /* not here */
     send(sector_atomic(400, 5, 0x80, 1, 3));
-    send(sector_load(500, 6, 0x80, 3, NO_BYPASS)); /* half of it is stale */
+    send(sector_load(500, 6, 0x80, 3, BYPASS_NONE)); /* half of it is stale */
     run();
     cr_expect_eq(stats()->passed, 5);
     cr_expect_eq(stats()->misses, 2);
@@ -888,7 +889,7 @@ Test(sector_cache, copies_of_the_host_fill_the_first_shared_cache_clean)
     set_up(back(), 10);
     send(sector_store(1, 1, 0x80, 1, 0));
     send(sector_fill(100, 2, 0x80, 15));
-    send(sector_load(200, 3, 0x80, 15, NO_BYPASS));
+    send(sector_load(200, 3, 0x80, 15, BYPASS_NONE));
     run();
     command(sector_flush(0, false));
     cr_expect_eq(stats()->hits, 4);

@@ -41,7 +41,7 @@ Test(sm_pieces, records_give_back_what_was_written)
     seed = 1;
     for (unsigned round = 0; round < 2000; round++) {
         struct itrace_step s = random_step(4);
-        uint32_t words[TRACE_RECORD + 1], id = (uint32_t)below(TRACE_INSTS);
+        uint32_t words[TRACE_RECORD + 1], id = (uint32_t)below(TRACE_INSTS_MAX);
         uint64_t address[32];
         enum trace_space space = (enum trace_space)below(4);
         unsigned length = trace_writer_record(words, id, &s, space);
@@ -217,10 +217,10 @@ Test(sm_pieces, occupancy_is_that_of_the_calculator)
         struct sm_room room = cases[i].sm->room;
         uint32_t taken = 0;
         for (; sm_room_fits(&room, &block); taken++)
-            sm_room_take(&room, &block);
+            sm_room_acquire(&room, &block);
         cr_expect_eq(taken, blocks);
         while (taken--)
-            sm_room_give(&room, &block);
+            sm_room_release(&room, &block);
         cr_expect_eq(memcmp(&room, &cases[i].sm->room, sizeof room), 0);
     }
 }

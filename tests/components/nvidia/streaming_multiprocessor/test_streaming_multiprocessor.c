@@ -59,12 +59,12 @@ static uint16_t inst(unsigned unit, unsigned kind, int destination, int a, int b
     struct trace_inst *i = &insts[inst_count];
     unsigned n = 0;
     *i = (struct trace_inst){.unit = (uint8_t)unit, .kind = (uint8_t)kind, .width = 4};
-    i->destination = destination < 0 ? TRACE_NO_REGISTER : (uint16_t)destination;
+    i->destination = destination < 0 ? TRACE_REGISTER_NONE : (uint16_t)destination;
     for (unsigned s = 0; s < 3; s++)
         if (from[s] >= 0)
             i->source[n++] = (uint16_t)from[s];
     while (n < TRACE_SOURCES)
-        i->source[n++] = TRACE_NO_REGISTER;
+        i->source[n++] = TRACE_REGISTER_NONE;
     return inst_count++;
 }
 

@@ -111,7 +111,7 @@ static const struct isa_inst *fetch(const struct isa_wave *wave, uint64_t span)
     }
     struct isa_inst *inst = &decoded[offset / 4];
     if (!inst->size && isa_decode(target, image + offset, 12, inst) <= 0) {
-        static char text[320], instruction[ISA_MAX_TEXT];
+        static char text[320], instruction[ISA_TEXT_MAX];
         isa_format(inst, wave->pc, instruction, sizeof instruction);
         snprintf(text, sizeof text, "holds '%s' at 0x%llx, which is refused", instruction,
                  (unsigned long long)offset);
