@@ -13,15 +13,15 @@ struct component;
 _Noreturn void engine_die(const struct component *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A component found that the simulated program did something wrong (bad address, unimplemented
- * instruction): the message is kept with "PATH: " in front, and the run ends with ENGINE_FAILED
- * after the next window, for which the component ticks no more. The first failure in (time,
- * instance) wins. */
+/* A component cannot continue: the message is kept with "PATH: " in front, and the run ends with
+ * ENGINE_FAILED after the next window, for which the component ticks no more. The first failure in
+ * (time, instance) wins. */
 void engine_fail(const struct component *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* An access to this address, which the program may not access, ended the run. */
-void engine_fail_at(const struct component *c, uint64_t address, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Ends the run likewise for a mistake of the simulated program, such as a bad address or an
+ * instruction that is not modelled. The text names the kernel and stands alone. `address` is what
+ * the program may not access; NULL: the mistake is no access. */
+void engine_fail_program(const struct component *c, const uint64_t *address, const char *text);
 /* A mistake of one of several programs is kept, and the run goes on. `owner` is the
  * program, whose first mistake in (time, instance) counts; `tag` is the component's. */
 struct engine_fault {

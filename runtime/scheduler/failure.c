@@ -31,7 +31,7 @@ static uint64_t failed_ps;
 static uint32_t failed_leaf;
 static bool failed_by_access;
 static uint64_t failed_address;
-static char failure[1024]; /* with the component's path in front; "": none has failed */
+static char failure[1024]; /* "": none has failed */
 
 /* A message that names the component. */
 static void write_message(char text[sizeof failure], const struct component *c, const char *format,
@@ -54,8 +54,7 @@ void engine_die(const struct component *c, const char *format, ...)
     die("%s", text);
 }
 
-static void fail(const struct component *c, const uint64_t *address, const char *format,
-                 va_list arguments)
+static void fail(const struct component *c, const uint64_t *address, const char *text)
 {
     uint64_t now = shard_now(c->domain);
     if (this_run.window_ps)
@@ -65,7 +64,7 @@ static void fail(const struct component *c, const uint64_t *address, const char 
     window_ask_end();
     pthread_mutex_lock(&lock);
     if (!failure[0] || now < failed_ps || (now == failed_ps && c->leaf < failed_leaf)) {
-        write_message(failure, c, format, arguments);
+        snprintf(failure, sizeof failure, "%s", text);
         failed_ps = now;
         failed_leaf = c->leaf;
         failed_by_access = address != NULL;
@@ -76,18 +75,17 @@ static void fail(const struct component *c, const uint64_t *address, const char 
 
 void engine_fail(const struct component *c, const char *format, ...)
 {
+    char text[sizeof failure];
     va_list arguments;
     va_start(arguments, format);
-    fail(c, NULL, format, arguments);
+    write_message(text, c, format, arguments);
     va_end(arguments);
+    fail(c, NULL, text);
 }
 
-void engine_fail_at(const struct component *c, uint64_t address, const char *format, ...)
+void engine_fail_program(const struct component *c, const uint64_t *address, const char *text)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    fail(c, &address, format, arguments);
-    va_end(arguments);
+    fail(c, address, text);
 }
 
 /* The fault of a program. NULL: none is known. */

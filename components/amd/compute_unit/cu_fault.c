@@ -38,10 +38,7 @@ static void report_fault(struct compute_unit *c, struct cu_wave *w,
     w->state = WAVE_FAULTED;
     if (!c->failed_at)
         c->failed_at = compute_unit_now(c);
-    if (address)
-        engine_fail_at(&c->io.base, *address, "%s", text);
-    else
-        engine_fail(&c->io.base, "%s", text);
+    engine_fail_program(&c->io.base, address, text);
 }
 
 /* The simulated program did something it must not. `lane` UINT32_MAX: the wavefront as a whole. */

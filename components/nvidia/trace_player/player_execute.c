@@ -318,10 +318,8 @@ static bool execute_is_over(void)
 static void execute_fail(const struct trace_player *p, const struct warp_fault *fault)
 {
     ptx_fault_set(fault->kind);
-    if (fault->kind == WARP_FAULT_ADDRESS)
-        engine_fail_at(&p->io.base, fault->address, "%s", fault->text);
-    else
-        engine_fail(&p->io.base, "%s", fault->text);
+    bool by_access = fault->kind == WARP_FAULT_ADDRESS;
+    engine_fail_program(&p->io.base, by_access ? &fault->address : NULL, fault->text);
 }
 
 /* Executes the block as far as it comes. False: the run has failed. */

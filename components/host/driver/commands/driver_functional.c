@@ -261,10 +261,7 @@ static void functional_fail(struct driver *d, const struct driver_command *k, ui
     driver_process()->functional = result->end == FUNCTIONAL_LIMIT      ? DRIVER_LIMIT
                                    : result->end == FUNCTIONAL_DEADLOCK ? DRIVER_DEADLOCK
                                                                         : DRIVER_FAULT;
-    if (result->by_access)
-        engine_fail_at(&d->io.base, result->address, "%s", result->text);
-    else
-        engine_fail(&d->io.base, "%s", result->text);
+    engine_fail_program(&d->io.base, result->by_access ? &result->address : NULL, result->text);
 }
 
 /* What can be done beside a launch: in another queue, by the program, or as the run may be over. */
