@@ -19,8 +19,8 @@ _Noreturn void engine_die(const struct component *c, const char *format, ...)
 void engine_fail(const struct component *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Ends the run likewise for a mistake of the simulated program, such as a bad address or an
- * instruction that is not modelled. The text names the kernel and stands alone. `address` is what
- * the program may not access; NULL: the mistake is no access. */
+ * instruction that is not modelled. The text names the place in the program, and no path is put in
+ * front. `address` is what the program may not access; NULL: the mistake is no access. */
 void engine_fail_program(const struct component *c, const uint64_t *address, const char *text);
 /* A mistake of one of several programs is kept, and the run goes on. `owner` is the
  * program, whose first mistake in (time, instance) counts; `tag` is the component's. */
