@@ -54,7 +54,7 @@ void engine_die(const struct component *c, const char *format, ...)
     die("%s", text);
 }
 
-static void fail(const struct component *c, const uint64_t *address, const char *text)
+void engine_fail_program(const struct component *c, const uint64_t *address, const char *text)
 {
     uint64_t now = shard_now(c->domain);
     if (this_run.window_ps)
@@ -80,12 +80,7 @@ void engine_fail(const struct component *c, const char *format, ...)
     va_start(arguments, format);
     write_message(text, c, format, arguments);
     va_end(arguments);
-    fail(c, NULL, text);
-}
-
-void engine_fail_program(const struct component *c, const uint64_t *address, const char *text)
-{
-    fail(c, address, text);
+    engine_fail_program(c, NULL, text);
 }
 
 /* The fault of a program. NULL: none is known. */
