@@ -179,7 +179,7 @@ hipError_t hip_set_current_device(int device)
         return hipErrorInvalidDevice;
     if (device != current_device)
         hip_record_call(
-            (struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device});
+            &(struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device});
     current_device = device;
     return hipSuccess;
 }

@@ -309,8 +309,8 @@ HIP_DEFINE_ALWAYS(hipModuleUnload, (handle), hipModule_t handle)
     struct hip_module *module = find_module(handle);
     if (!module || hip_is_embedded(module))
         return hipErrorInvalidHandle; /* the program's own code stays */
-    hip_record_call((struct api_trace_call){.kind = API_TRACE_MODULE_UNLOAD,
-                                            .module = hip_allocation_number(module->base)});
+    hip_record_call(&(struct api_trace_call){.kind = API_TRACE_MODULE_UNLOAD,
+                                             .module = hip_allocation_number(module->base)});
     return hip_unload_module(module);
 }
 

@@ -53,14 +53,14 @@ static void record_fill(const struct fill *fill)
     const struct hip_fill_area *area = &fill->area;
     uint32_t mask = area->width < 4 ? (1u << 8 * area->width) - 1 : UINT32_MAX;
     hip_record_call_to(area->address,
-                       (struct api_trace_call){.kind = API_TRACE_MEMSET,
-                                               .is_async = !fill->is_blocking,
-                                               .value = area->value & mask,
-                                               .width = area->width,
-                                               .size = area->count,
-                                               .rows = area->rows,
-                                               .pitch = area->pitch,
-                                               .stream = hip_stream_number(fill->stream)});
+                       &(struct api_trace_call){.kind = API_TRACE_MEMSET,
+                                                .is_async = !fill->is_blocking,
+                                                .value = area->value & mask,
+                                                .width = area->width,
+                                                .size = area->count,
+                                                .rows = area->rows,
+                                                .pitch = area->pitch,
+                                                .stream = hip_stream_number(fill->stream)});
 }
 
 static hipError_t enqueue_fill(struct fill *fill)

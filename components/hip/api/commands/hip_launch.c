@@ -177,7 +177,7 @@ static size_t record_launch(const struct request *request, const uint8_t *kernar
         call.grid[i] = (uint32_t)(request->grid[i] / request->block[i]);
         call.block[i] = (uint32_t)request->block[i];
     }
-    return hip_record_launch(call, request->function, kernarg);
+    return hip_record_launch(&call, request->function, kernarg);
 }
 
 hipError_t hip_fail_launch(const struct hip_function *function)

@@ -326,7 +326,7 @@ HIP_DEFINE_ALWAYS(hipDeviceComputeCapability, (major, minor, device), int *major
 
 hipError_t hip_synchronize_device(void)
 {
-    hip_record_call((struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
+    hip_record_call(&(struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
     return hip_wait_device(hip_current_device());
 }
 
@@ -460,7 +460,7 @@ static hipError_t switch_peer(int peer, bool is_on)
                                      "peer access");
     *enabled = error == hipSuccess ? is_on : *enabled;
     if (error == hipSuccess)
-        hip_record_call((struct api_trace_call){
+        hip_record_call(&(struct api_trace_call){
             .kind = API_TRACE_PEER, .device = (uint32_t)peer, .value = is_on});
     return error;
 }

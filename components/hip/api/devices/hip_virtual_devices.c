@@ -58,8 +58,8 @@ static void record_unified(int device, const int *gpus, int count)
     char *list = hip_allocate(list_bytes);
     for (int i = 0; i < count; i++)
         used += (size_t)snprintf(list + used, list_bytes - used, "%s%d", i > 0 ? "+" : "", gpus[i]);
-    hip_record_call(
-        (struct api_trace_call){.kind = API_TRACE_UNIFY, .device = (uint32_t)device, .name = list});
+    hip_record_call(&(struct api_trace_call){
+        .kind = API_TRACE_UNIFY, .device = (uint32_t)device, .name = list});
 }
 
 HIP_DEFINE_AS(int, hip.device_error, heddleUnifyDevices, (device, gpus, count), int *device,
@@ -85,9 +85,9 @@ HIP_DEFINE_AS(int, hip.device_error, heddleCreateContext, (device, like), int *d
     hipError_t error = hip_status(hip.api->context_create(hip.devices[like].number, 0, &number));
     error = error == hipSuccess ? add_device(number, device) : error;
     if (error == hipSuccess) {
-        hip_record_call((struct api_trace_call){.kind = API_TRACE_CONTEXT_CREATE,
-                                                .device = (uint32_t)*device,
-                                                .value = (uint32_t)like});
+        hip_record_call(&(struct api_trace_call){.kind = API_TRACE_CONTEXT_CREATE,
+                                                 .device = (uint32_t)*device,
+                                                 .value = (uint32_t)like});
     }
     return error;
 }
@@ -97,7 +97,7 @@ HIP_DEFINE_AS(int, hip.device_error, heddleDestroyDevice, (device), int device)
     if (!hip_is_device(device) || device < hip.platform_devices || device == hip_current_device())
         return hipErrorInvalidDevice;
     hip_record_call(
-        (struct api_trace_call){.kind = API_TRACE_DEVICE_DESTROY, .device = (uint32_t)device});
+        &(struct api_trace_call){.kind = API_TRACE_DEVICE_DESTROY, .device = (uint32_t)device});
     hipError_t error = hip_wait_device(device);
     if (error != hipSuccess)
         return error;
@@ -118,7 +118,7 @@ HIP_DEFINE_AS(int, hip.device_error, heddleRemap, (pointer, bytes, gpu), void *p
     uint32_t number = gpu < 0 ? UINT32_MAX : (uint32_t)gpu;
     hipError_t error = hip_status(hip.api->remap(name, bytes, number));
     if (error == hipSuccess)
-        hip_record_call_to(address, (struct api_trace_call){
+        hip_record_call_to(address, &(struct api_trace_call){
                                         .kind = API_TRACE_REMAP, .size = bytes, .device = number});
     return error;
 }
@@ -139,10 +139,10 @@ HIP_DEFINE_AS(int, hip.device_error, heddleAllocateAt, (pointer, size), void *po
         hip_add_context_allocation(allocation);
     else
         hip_add_allocation(allocation);
-    hip_record_call((struct api_trace_call){.kind = API_TRACE_MALLOC_AT,
-                                            .to.allocation = hip_allocation_number(address),
-                                            .size = size,
-                                            .device_address = address});
+    hip_record_call(&(struct api_trace_call){.kind = API_TRACE_MALLOC_AT,
+                                             .to.allocation = hip_allocation_number(address),
+                                             .size = size,
+                                             .device_address = address});
     return hipSuccess;
 }
 

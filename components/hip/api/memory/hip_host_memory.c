@@ -62,7 +62,7 @@ static hipError_t map_allocation(const struct hip_allocation *allocation)
     allocation = hip_find_allocation_again(start, number);
     if (error != hipSuccess || !allocation || allocation->mapped_number)
         return error;
-    size_t line = hip_record_call((struct api_trace_call){
+    size_t line = hip_record_call(&(struct api_trace_call){
         .kind = API_TRACE_HOST_MAP, .place = {number, API_TRACE_HOST, 0, NULL}});
     error = map_pages(allocation);
     if (error == hipSuccess)
@@ -90,10 +90,10 @@ static void add_host_memory(enum hip_allocation_kind kind, uint64_t address, uin
                                                .device = hip_current_device(),
                                                .flags = flags});
     hip_record_call(
-        (struct api_trace_call){.kind = call,
-                                .place = {hip_allocation_number(address), API_TRACE_HOST, 0, NULL},
-                                .size = size,
-                                .flags = flags});
+        &(struct api_trace_call){.kind = call,
+                                 .place = {hip_allocation_number(address), API_TRACE_HOST, 0, NULL},
+                                 .size = size,
+                                 .flags = flags});
 }
 
 /* ---- pinned memory ---- */
@@ -222,8 +222,8 @@ HIP_DEFINE_ALWAYS(hipHostUnregister, (pointer), void *pointer)
     allocation = hip_find_allocation_again(start, number);
     if (!allocation)
         return hipErrorHostMemoryNotRegistered;
-    hip_record_call((struct api_trace_call){.kind = API_TRACE_HOST_UNREGISTER,
-                                            .place = {number, API_TRACE_HOST, 0, NULL}});
+    hip_record_call(&(struct api_trace_call){.kind = API_TRACE_HOST_UNREGISTER,
+                                             .place = {number, API_TRACE_HOST, 0, NULL}});
     if (allocation->mapped_number && hip.device_error == hipSuccess)
         hip_registered_unmap(start);
     hip_remove_allocation(allocation);

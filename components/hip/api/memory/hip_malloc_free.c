@@ -80,10 +80,10 @@ static hipError_t allocate_memory(void **pointer, size_t size, unsigned flags)
             hip_release_device(address);
     }
     if (error == hipSuccess) {
-        hip_record_call((struct api_trace_call){.kind = API_TRACE_MALLOC,
-                                                .to.allocation = hip_allocation_number(address),
-                                                .size = size,
-                                                .flags = flags});
+        hip_record_call(&(struct api_trace_call){.kind = API_TRACE_MALLOC,
+                                                 .to.allocation = hip_allocation_number(address),
+                                                 .size = size,
+                                                 .flags = flags});
         *pointer = (void *)(uintptr_t)address;
     }
     return error;
@@ -127,8 +127,8 @@ static hipError_t release_memory(void *pointer)
         return error;
     if (location.kind == HIP_LOCATION_PINNED)
         return hip_release_pinned(&location.allocation);
-    hip_record_call((struct api_trace_call){.kind = API_TRACE_FREE,
-                                            .to.allocation = location.allocation.number});
+    hip_record_call(&(struct api_trace_call){.kind = API_TRACE_FREE,
+                                             .to.allocation = location.allocation.number});
     return hip_release_device(location.address);
 }
 

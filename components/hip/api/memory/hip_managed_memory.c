@@ -52,11 +52,11 @@ HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *poi
         error = hip_status(hip.api->prefetch(hip.devices[device].number, (uintptr_t)pointer, size));
     if (error == hipSuccess)
         hip_record_call_to((uintptr_t)pointer,
-                           (struct api_trace_call){.kind = API_TRACE_PREFETCH,
-                                                   .is_async = true,
-                                                   .size = size,
-                                                   .device = (uint32_t)device,
-                                                   .stream = hip_stream_number(stream)});
+                           &(struct api_trace_call){.kind = API_TRACE_PREFETCH,
+                                                    .is_async = true,
+                                                    .size = size,
+                                                    .device = (uint32_t)device,
+                                                    .stream = hip_stream_number(stream)});
     return error;
 }
 

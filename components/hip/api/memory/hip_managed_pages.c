@@ -349,10 +349,10 @@ hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address
         return hipErrorInvalidValue;
     hipError_t error = hip_allocate_managed_image(hip_current_device(), size, address);
     if (error == hipSuccess)
-        hip_record_call((struct api_trace_call){.kind = API_TRACE_MALLOC_MANAGED,
-                                                .to.allocation = hip_allocation_number(*address),
-                                                .size = size,
-                                                .flags = flags});
+        hip_record_call(&(struct api_trace_call){.kind = API_TRACE_MALLOC_MANAGED,
+                                                 .to.allocation = hip_allocation_number(*address),
+                                                 .size = size,
+                                                 .flags = flags});
     return error;
 }
 

@@ -81,7 +81,7 @@ bool hip_is_recording(void)
     return record.is_running;
 }
 
-size_t hip_record_call(struct api_trace_call call)
+size_t hip_record_call(const struct api_trace_call *call)
 {
     if (!record.is_running)
         return 0;
@@ -90,9 +90,9 @@ size_t hip_record_call(struct api_trace_call call)
         append_call(&(struct api_trace_call){.kind = API_TRACE_THREAD, .thread = thread});
     record.last_thread = thread;
     record.names_thread = false;
-    size_t place = append_call(&call);
+    size_t place = append_call(call);
     open_line = (ptrdiff_t)place;
-    if (call.kind != API_TRACE_COMPARE && call.kind != API_TRACE_HOST_ACCESS)
+    if (call->kind != API_TRACE_COMPARE && call->kind != API_TRACE_HOST_ACCESS)
         asked_line = open_line;
     return place;
 }
@@ -134,10 +134,13 @@ void hip_record_give_up(const char *reason)
 
 /* ---- names ---- */
 
-void hip_record_call_to(uint64_t to, struct api_trace_call call)
+void hip_record_call_to(uint64_t to, const struct api_trace_call *call)
 {
-    if (record.is_running && hip_record_find(to, &call.to))
-        hip_record_call(call);
+    if (!record.is_running)
+        return;
+    struct api_trace_call recorded = *call;
+    if (hip_record_find(to, &recorded.to))
+        hip_record_call(&recorded);
 }
 
 /* The memory of a copy or fill, which was checked: in an allocation, if not in a variable. */
@@ -208,12 +211,12 @@ static bool implies_end(const struct pending *p, size_t line)
 static void compare_copy(const struct pending *p)
 {
     const struct hip_recorded_copy *copy = &p->copy;
-    hip_record_call((struct api_trace_call){.kind = API_TRACE_COMPARE,
-                                            .place = record.calls[p->line].place,
-                                            .size = copy->size,
-                                            .rows = copy->rows,
-                                            .host_pitch = copy->to_pitch,
-                                            .file = p->file});
+    hip_record_call(&(struct api_trace_call){.kind = API_TRACE_COMPARE,
+                                             .place = record.calls[p->line].place,
+                                             .size = copy->size,
+                                             .rows = copy->rows,
+                                             .host_pitch = copy->to_pitch,
+                                             .file = p->file});
 }
 
 /* Keeps what copies have brought: in the line of the copy or, from an allocation, until it is
@@ -320,7 +323,7 @@ size_t hip_record_copy(const struct hip_recorded_copy *copy)
         call.place = pointer_to(copy->writes_device ? copy->from : copy->to);
     if (copy->writes_device && !is_on_device)
         call.file = hip_record_data(copy->host, copy->size, copy->rows, copy->from_pitch);
-    return hip_record_call(call);
+    return hip_record_call(&call);
 }
 
 void hip_record_copy_sent(size_t line, const struct hip_recorded_copy *copy, uint64_t ticket)
@@ -340,26 +343,27 @@ void hip_record_copy_end(size_t line, const struct hip_recorded_copy *copy)
             hip_record_data(copy->host, copy->size, copy->rows, copy->to_pitch);
 }
 
-size_t hip_record_launch(struct api_trace_call call, const struct hip_function *function,
+size_t hip_record_launch(const struct api_trace_call *call, const struct hip_function *function,
                          const uint8_t *kernarg)
 {
     if (!record.is_running)
         return 0;
     size_t name_size = strlen(function->kernel->name) + 1;
-    call.module = hip_allocation_number(function->module->base);
-    call.name = memcpy(hip_record_keep(name_size), function->kernel->name, name_size);
-    hip_record_arguments(function->kernel, kernarg, &call);
-    return hip_record_call(call);
+    struct api_trace_call recorded = *call;
+    recorded.module = hip_allocation_number(function->module->base);
+    recorded.name = memcpy(hip_record_keep(name_size), function->kernel->name, name_size);
+    hip_record_arguments(function->kernel, kernarg, &recorded);
+    return hip_record_call(&recorded);
 }
 
 /* The whole bundle, so that the trace also plays on GPUs of another architecture; or PTX. */
 void hip_record_module(const struct hip_module *module, const void *bytes, size_t size)
 {
     if (record.is_running)
-        hip_record_call((struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
-                                                .module = hip_allocation_number(module->base),
-                                                .device = (uint32_t)module->device,
-                                                .file = hip_record_data(bytes, size, 1, 0)});
+        hip_record_call(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
+                                                 .module = hip_allocation_number(module->base),
+                                                 .device = (uint32_t)module->device,
+                                                 .file = hip_record_data(bytes, size, 1, 0)});
 }
 
 /* A copy that still comes must be seen before the memory is gone, so the wait is noted as one. */
@@ -369,12 +373,12 @@ void hip_record_host_free(uint64_t address, int device)
         return;
     if (record.pending_count == 0) {
         hip_record_call(
-            (struct api_trace_call){.kind = API_TRACE_HOST_FREE, .place = pointer_to(address)});
+            &(struct api_trace_call){.kind = API_TRACE_HOST_FREE, .place = pointer_to(address)});
         return;
     }
     hip_record_call(
-        (struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device});
-    hip_record_call((struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
+        &(struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device});
+    hip_record_call(&(struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
 }
 
 void hip_record_host_free_end(uint64_t address)
@@ -382,10 +386,10 @@ void hip_record_host_free_end(uint64_t address)
     if (record.is_running && record.pending_count > 0) {
         record_return();
         compare_finished_copies(LINE_START_NONE);
-        hip_record_call((struct api_trace_call){.kind = API_TRACE_SET_DEVICE,
-                                                .device = (uint32_t)hip_current_device()});
+        hip_record_call(&(struct api_trace_call){.kind = API_TRACE_SET_DEVICE,
+                                                 .device = (uint32_t)hip_current_device()});
         hip_record_call(
-            (struct api_trace_call){.kind = API_TRACE_HOST_FREE, .place = pointer_to(address)});
+            &(struct api_trace_call){.kind = API_TRACE_HOST_FREE, .place = pointer_to(address)});
     }
 }
 
@@ -395,17 +399,17 @@ void hip_record_host_write(uint64_t view, const void *bytes, uint64_t size)
 {
     if (!record.is_running)
         return;
-    hip_record_call((struct api_trace_call){.kind = API_TRACE_HOST_WRITE,
-                                            .place = pointer_to(view),
-                                            .size = size,
-                                            .file = hip_record_data(bytes, size, 1, 0)});
+    hip_record_call(&(struct api_trace_call){.kind = API_TRACE_HOST_WRITE,
+                                             .place = pointer_to(view),
+                                             .size = size,
+                                             .file = hip_record_data(bytes, size, 1, 0)});
 }
 
 void hip_record_host_access(uint64_t view, bool is_write)
 {
     if (!record.is_running)
         return;
-    hip_record_call((struct api_trace_call){
+    hip_record_call(&(struct api_trace_call){
         .kind = API_TRACE_HOST_ACCESS, .place = pointer_to(view), .value = is_write});
 }
 
@@ -414,11 +418,11 @@ void hip_record_host_access_end(uint64_t view, const void *bytes, uint64_t size)
     if (!record.is_running)
         return;
     record_return();
-    hip_record_call((struct api_trace_call){.kind = API_TRACE_COMPARE,
-                                            .place = pointer_to(view),
-                                            .size = size,
-                                            .rows = 1,
-                                            .file = hip_record_data(bytes, size, 1, 0)});
+    hip_record_call(&(struct api_trace_call){.kind = API_TRACE_COMPARE,
+                                             .place = pointer_to(view),
+                                             .size = size,
+                                             .rows = 1,
+                                             .file = hip_record_data(bytes, size, 1, 0)});
 }
 
 /* ---- beginning and end ---- */
@@ -453,8 +457,8 @@ static void finish_copies(void)
     for (int device = 0; record.pending_count > 0 && device < hip.device_count; device++) {
         if (hip_is_device(device)) {
             hip_record_call(
-                (struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device});
-            hip_record_call((struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
+                &(struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device});
+            hip_record_call(&(struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
         }
     }
     compare_finished_copies(LINE_START_NONE);

@@ -41,8 +41,8 @@ void hip_record_end_call(void);
 
 /* Adds a call and returns its line, valid until the end. The second function fills in the place
  * that the call is about, and adds nothing when that lies in no allocation. */
-size_t hip_record_call(struct api_trace_call call);
-void hip_record_call_to(uint64_t to, struct api_trace_call call);
+size_t hip_record_call(const struct api_trace_call *call);
+void hip_record_call_to(uint64_t to, const struct api_trace_call *call);
 /* Complete a line once the answer is known: whether what a query asked for was ready; the number
  * of the allocation as device memory. */
 void hip_record_answer(size_t line, bool is_ready);
@@ -56,7 +56,7 @@ void hip_record_copy_sent(size_t line, const struct hip_recorded_copy *copy, uin
 void hip_record_copy_end(size_t line, const struct hip_recorded_copy *copy);
 /* A launch, which `call` describes but for kernel and arguments; these are laid out in
  * `kernarg`. */
-size_t hip_record_launch(struct api_trace_call call, const struct hip_function *function,
+size_t hip_record_launch(const struct api_trace_call *call, const struct hip_function *function,
                          const uint8_t *kernarg);
 /* A module was loaded from a bundle, a code object or PTX of `size` bytes. */
 void hip_record_module(const struct hip_module *module, const void *bytes, size_t size);

@@ -45,7 +45,7 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     object->device = hip_current_device();
     object->number = hip_event_next_number();
     *event = hip_handle_add(HIP_HANDLE_EVENT, object);
-    hip_record_call((struct api_trace_call){
+    hip_record_call(&(struct api_trace_call){
         .kind = API_TRACE_EVENT_CREATE, .event = object->number, .flags = flags});
     return hipSuccess;
 }
@@ -56,7 +56,7 @@ HIP_DEFINE_ALWAYS(hipEventDestroy, (event), hipEvent_t event)
     if (!object)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     hip_record_call(
-        (struct api_trace_call){.kind = API_TRACE_EVENT_DESTROY, .event = object->number});
+        &(struct api_trace_call){.kind = API_TRACE_EVENT_DESTROY, .event = object->number});
     hip_handle_remove(event);
     hip_release(object);
     return hipSuccess;
@@ -93,9 +93,9 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
     if (error == hipSuccess) {
         object->is_recorded = true;
         object->ticket = ticket;
-        hip_record_call((struct api_trace_call){.kind = API_TRACE_EVENT_RECORD,
-                                                .event = object->number,
-                                                .stream = hip_stream_number(stream)});
+        hip_record_call(&(struct api_trace_call){.kind = API_TRACE_EVENT_RECORD,
+                                                 .event = object->number,
+                                                 .stream = hip_stream_number(stream)});
     }
     return error;
 }
@@ -110,7 +110,7 @@ HIP_DEFINE(hipEventSynchronize, (event), hipEvent_t event)
     if (error != hipSuccess)
         return error;
     hip_record_call(
-        (struct api_trace_call){.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = object->number});
+        &(struct api_trace_call){.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = object->number});
     return object->is_recorded ? hip_wait_ticket(object->ticket) : hipSuccess;
 }
 
@@ -123,7 +123,7 @@ HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
     if (error != hipSuccess || !object->is_recorded)
         return error;
     struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = object->number};
-    size_t line = hip_record_call(call);
+    size_t line = hip_record_call(&call);
     error = hip_query_ticket(object->ticket);
     hip_record_answer(line, error == hipSuccess);
     return error;
@@ -180,9 +180,9 @@ HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEv
     if (!object)
         error = event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     if (error == hipSuccess) {
-        hip_record_call((struct api_trace_call){.kind = API_TRACE_STREAM_WAIT_EVENT,
-                                                .stream = hip_stream_number(stream),
-                                                .event = object->number});
+        hip_record_call(&(struct api_trace_call){.kind = API_TRACE_STREAM_WAIT_EVENT,
+                                                 .stream = hip_stream_number(stream),
+                                                 .event = object->number});
     }
     if (error == hipSuccess && object->is_recorded)
         error = hip_status(hip.api->wait_for(queue, object->ticket));

@@ -315,8 +315,8 @@ hipError_t hip_stream_wait(hipStream_t stream)
     const struct stream *object = find_stream(stream);
     if (!object)
         return hipErrorInvalidHandle;
-    hip_record_call((struct api_trace_call){.kind = API_TRACE_STREAM_SYNCHRONIZE,
-                                            .stream = hip_stream_number(stream)});
+    hip_record_call(&(struct api_trace_call){.kind = API_TRACE_STREAM_SYNCHRONIZE,
+                                             .stream = hip_stream_number(stream)});
     return wait_for_tickets(tickets_of(object), hip_wait_ticket);
 }
 
@@ -341,7 +341,7 @@ static hipError_t query_stream(hipStream_t stream)
         return hipErrorInvalidHandle;
     struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
                                   .stream = hip_stream_number(stream)};
-    size_t line = hip_record_call(call);
+    size_t line = hip_record_call(&call);
     struct tickets tickets = tickets_of(object);
     hip_host_memory_mark_waited();
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0]) : hip.device_error;
@@ -362,7 +362,7 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
     hipError_t error = add_stream(&object, flags, max(min(priority, PRIORITY_LOW), PRIORITY_HIGH));
     if (error == hipSuccess) {
         *stream = object->handle = hip_handle_add(HIP_HANDLE_STREAM, object);
-        hip_record_call((struct api_trace_call){
+        hip_record_call(&(struct api_trace_call){
             .kind = API_TRACE_STREAM_CREATE, .stream = object->number, .flags = flags});
     }
     return error;
@@ -374,7 +374,7 @@ HIP_DEFINE_ALWAYS(hipStreamDestroy, (stream), hipStream_t stream)
     if (!object || is_null_stream(stream) || stream == hipStreamPerThread)
         return hipErrorInvalidHandle;
     hip_record_call(
-        (struct api_trace_call){.kind = API_TRACE_STREAM_DESTROY, .stream = object->number});
+        &(struct api_trace_call){.kind = API_TRACE_STREAM_DESTROY, .stream = object->number});
     remove_stream(object);
     release_destroyed();
     return hipSuccess;

@@ -18,13 +18,13 @@ static void record_device(int number)
 {
     if (number != opencl.hip->current_device())
         opencl.hip->record_call(
-            (struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)number});
+            &(struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)number});
 }
 
 static void record_device_back(int number)
 {
     if (number != opencl.hip->current_device())
-        opencl.hip->record_call((struct api_trace_call){
+        opencl.hip->record_call(&(struct api_trace_call){
             .kind = API_TRACE_SET_DEVICE, .device = (uint32_t)opencl.hip->current_device()});
 }
 
@@ -41,8 +41,8 @@ hipError_t opencl_driver_allocate(int number, uint64_t size, uint64_t *address)
         opencl.hip->allocate_device(number, size, OPENCL_ALIGN, HIP_DEVICE_MEMORY, address);
     if (error == hipSuccess) {
         record_device(number);
-        opencl.hip->record_call_to(*address,
-                                   (struct api_trace_call){.kind = API_TRACE_MALLOC, .size = size});
+        opencl.hip->record_call_to(
+            *address, &(struct api_trace_call){.kind = API_TRACE_MALLOC, .size = size});
         record_device_back(number);
     }
     return error;
@@ -50,15 +50,15 @@ hipError_t opencl_driver_allocate(int number, uint64_t size, uint64_t *address)
 
 hipError_t opencl_driver_release(uint64_t address)
 {
-    opencl.hip->record_call_to(address, (struct api_trace_call){.kind = API_TRACE_FREE});
+    opencl.hip->record_call_to(address, &(struct api_trace_call){.kind = API_TRACE_FREE});
     return opencl.hip->release_device(address);
 }
 
 void opencl_driver_unload(struct hip_module *module)
 {
     struct hip_location location = opencl.hip->location_of(module->base);
-    opencl.hip->record_call((struct api_trace_call){.kind = API_TRACE_MODULE_UNLOAD,
-                                                    .module = location.allocation.number});
+    opencl.hip->record_call(&(struct api_trace_call){.kind = API_TRACE_MODULE_UNLOAD,
+                                                     .module = location.allocation.number});
     opencl.hip->unload_module(module);
 }
 
@@ -69,7 +69,7 @@ static void record_lane(int number, uint32_t lane)
     grow_slots(streams.list, lane, streams.capacity, OPENCL_LIBRARY);
     streams.list[lane] = (struct stream){opencl.hip->stream_next_number(), number};
     record_device(number);
-    opencl.hip->record_call((struct api_trace_call){
+    opencl.hip->record_call(&(struct api_trace_call){
         .kind = API_TRACE_STREAM_CREATE, .stream = stream_of(lane), .flags = hipStreamNonBlocking});
     record_device_back(number);
 }
@@ -86,7 +86,7 @@ cl_int opencl_driver_make_lane(int number, uint32_t *lane)
 void opencl_driver_end_lane(uint32_t lane)
 {
     opencl.hip->record_call(
-        (struct api_trace_call){.kind = API_TRACE_STREAM_DESTROY, .stream = stream_of(lane)});
+        &(struct api_trace_call){.kind = API_TRACE_STREAM_DESTROY, .stream = stream_of(lane)});
     opencl.api->queue_destroy(lane);
 }
 
@@ -170,7 +170,7 @@ cl_int opencl_driver_fill(uint32_t lane, uint64_t to, const void *pattern, uint3
                                   .size = count,
                                   .stream = stream_of(lane)};
     memcpy(&call.value, pattern, width);
-    opencl.hip->record_call_to(to, call);
+    opencl.hip->record_call_to(to, &call);
     return opencl_status(opencl.api->fill(lane, to, pattern, width, count, ticket));
 }
 
@@ -204,7 +204,7 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
         call.grid[i] = launch->grid[i] / launch->block[i];
         call.block[i] = launch->block[i];
     }
-    size_t line = opencl.hip->record_launch(call, function, launch->kernarg);
+    size_t line = opencl.hip->record_launch(&call, function, launch->kernarg);
     enum driver_status status = opencl.api->launch(lane, launch, ticket);
     if (status != DRIVER_OK)
         opencl.hip->record_drop(line);
@@ -218,9 +218,9 @@ static uint32_t create_event(uint32_t lane)
     uint32_t number = opencl.hip->event_next_number();
     int device = lane < streams.capacity ? streams.list[lane].device : 0;
     record_device(device);
-    opencl.hip->record_call((struct api_trace_call){
+    opencl.hip->record_call(&(struct api_trace_call){
         .kind = API_TRACE_EVENT_CREATE, .event = number, .flags = hipEventDisableTiming});
-    opencl.hip->record_call((struct api_trace_call){
+    opencl.hip->record_call(&(struct api_trace_call){
         .kind = API_TRACE_EVENT_RECORD, .event = number, .stream = stream_of(lane)});
     record_device_back(device);
     return number;
@@ -230,7 +230,7 @@ static void end_event(uint32_t number)
 {
     if (number != 0)
         opencl.hip->record_call(
-            (struct api_trace_call){.kind = API_TRACE_EVENT_DESTROY, .event = number});
+            &(struct api_trace_call){.kind = API_TRACE_EVENT_DESTROY, .event = number});
 }
 
 /* A command whose event the program does not have is waited for with all that its lane has got. */
@@ -238,9 +238,9 @@ cl_int opencl_driver_order(uint32_t lane, uint32_t other_lane, uint32_t number, 
 {
     if (opencl.hip->is_recording()) {
         uint32_t created = number == 0 ? create_event(other_lane) : 0;
-        opencl.hip->record_call((struct api_trace_call){.kind = API_TRACE_STREAM_WAIT_EVENT,
-                                                        .stream = stream_of(lane),
-                                                        .event = number ? number : created});
+        opencl.hip->record_call(&(struct api_trace_call){.kind = API_TRACE_STREAM_WAIT_EVENT,
+                                                         .stream = stream_of(lane),
+                                                         .event = number ? number : created});
         end_event(created);
     }
     return opencl_status(opencl.api->wait_for(lane, ticket));
@@ -253,7 +253,7 @@ cl_int opencl_driver_drain(uint32_t lane)
     if (status != DRIVER_OK || ticket == 0)
         return opencl_status(status);
     opencl.hip->record_call(
-        (struct api_trace_call){.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = stream_of(lane)});
+        &(struct api_trace_call){.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = stream_of(lane)});
     return opencl_error_of(opencl.hip->wait_here(ticket));
 }
 
@@ -266,17 +266,17 @@ void opencl_driver_record_event(struct opencl_event *event)
 void opencl_driver_record_wait(const struct opencl_event *event)
 {
     if (event->recorded)
-        opencl.hip->record_call(
-            (struct api_trace_call){.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = event->recorded});
+        opencl.hip->record_call(&(struct api_trace_call){.kind = API_TRACE_EVENT_SYNCHRONIZE,
+                                                         .event = event->recorded});
     else
-        opencl.hip->record_call((struct api_trace_call){.kind = API_TRACE_STREAM_SYNCHRONIZE,
-                                                        .stream = stream_of(event->lane)});
+        opencl.hip->record_call(&(struct api_trace_call){.kind = API_TRACE_STREAM_SYNCHRONIZE,
+                                                         .stream = stream_of(event->lane)});
 }
 
 void opencl_driver_record_query(const struct opencl_event *event, bool is_over)
 {
     if (event->recorded)
-        opencl.hip->record_call((struct api_trace_call){
+        opencl.hip->record_call(&(struct api_trace_call){
             .kind = API_TRACE_EVENT_QUERY, .event = event->recorded, .value = is_over});
 }
 
