@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "number.h"
+
 #define PS_PER_S UINT64_C(1000000000000)
 
 __extension__ typedef unsigned __int128 wide;
@@ -18,7 +20,7 @@ static inline uint64_t divide_wide(uint64_t a, uint64_t b, uint64_t by)
 /* a * b / by, rounded up. */
 static inline uint64_t divide_wide_up(uint64_t a, uint64_t b, uint64_t by)
 {
-    return (uint64_t)(((wide)a * b + (by - 1)) / by);
+    return (uint64_t)divide_up((wide)a * b, by);
 }
 
 #endif

@@ -203,12 +203,12 @@ static ALWAYS_INLINE bool finish_next(struct cache *c, const struct cache_next *
     return finish_oldest(c);
 }
 
-/* Lines whose tags have been looked up in this cycle, by tag RAM; LINE_NONE: none yet. */
+/* Lines whose tags have been looked up in this cycle, by tag RAM; LOOKUP_NONE: none yet. */
 struct cache_lookups {
     uint64_t line[CACHE_TAGS_MAX];
 };
 
-#define LINE_NONE UINT64_MAX
+#define LOOKUP_NONE UINT64_MAX
 
 /* True if a lookup is left for the line of `address`. */
 static ALWAYS_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *lookups,
@@ -216,7 +216,7 @@ static ALWAYS_INLINE bool can_look_up(const struct cache *c, struct cache_lookup
 {
     uint64_t line = address / line_bytes(c);
     unsigned ram = (unsigned)(line % cache_params(c)->tags);
-    if (lookups->line[ram] == LINE_NONE)
+    if (lookups->line[ram] == LOOKUP_NONE)
         lookups->line[ram] = line;
     return line == lookups->line[ram];
 }
@@ -228,7 +228,7 @@ static ALWAYS_INLINE void accept_requests(struct cache *c, unsigned *room)
     if (!may_succeed(c))
         return;
     for (unsigned ram = 0; ram < cache_params(c)->tags; ram++)
-        lookups.line[ram] = LINE_NONE;
+        lookups.line[ram] = LOOKUP_NONE;
     bool has_more = true, is_retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
     c->hold = HOLD_NONE;
     if (is_retry) {

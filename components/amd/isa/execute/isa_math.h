@@ -50,7 +50,6 @@ static ALWAYS_INLINE double f64_bits(uint64_t u)
 /* ---- denormals ---- */
 
 /* `keep` is 0xffffffff to keep them, 0x80000000 to flush to a zero of the same sign. */
-
 static ALWAYS_INLINE uint32_t flush_bits(uint32_t u, uint32_t keep)
 {
     return u & 0x7f800000 ? u : u & keep;
